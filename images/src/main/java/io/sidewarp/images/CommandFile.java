@@ -18,21 +18,22 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * A Java program as a file that the kernel can start, where there is no shell: a jar behind a line that names its interpreter.
- * The kernel gives that line's one argument and the path of the file to the interpreter: {@code java @OPTIONS FILE}, and the
- * options end with {@code -jar}. A jar is read from its end, so that what is in front of it does no harm.
+ * A Java program as a file that the kernel can start in an image without a shell. The file is a jar with a first line
+ * that names its interpreter. The kernel passes that line's argument and the path of the file to the interpreter:
+ * {@code java @OPTIONS FILE}. The options end with {@code -jar}. The first line does no harm, since a jar is read from
+ * its end.
  */
 final class CommandFile {
-    /** The first time that a zip file can tell. */
+    /** Earliest time that a zip file can store. */
     private static final LocalDateTime EPOCH = LocalDateTime.of(1980, 1, 1, 0, 0);
 
     private CommandFile() {}
 
     /**
-     * Writes the file.
+     * Writes a file for a program.
      *
      * @param options path of the options in the image
-     * @param mainClass what it starts
+     * @param mainClass class that the file starts
      * @param classPath paths of jars, relative to the file's directory
      */
     static void write(Path file, String options, String mainClass, List<String> classPath) {

@@ -33,15 +33,15 @@ final class ImageBuilder {
     }
 
     /**
-     * An image.
+     * An image that was saved or pushed.
      *
-     * @param name with its tag
-     * @param digest of the manifest, by which registries know it
-     * @param id digest of the configuration, by which container runtimes know it
+     * @param name name with tag
+     * @param digest digest of the manifest, which identifies the image in registries
+     * @param id digest of the configuration, which identifies the image in container runtimes
      */
     record Image(String name, String digest, String id) {}
 
-    /** Writes an image to a file as {@code docker save} would. */
+    /** Writes an image to a file in the format of {@code docker save}. */
     Image save(Program program, Path file) {
         String name = program.repository() + ":" + inputs.version();
         TarImage target = TarImage.at(file).named(reference(name));
@@ -52,7 +52,7 @@ final class ImageBuilder {
      * Pushes an image, with the credentials of Docker's configuration.
      *
      * @param registry HOST[:PORT][/PATH]
-     * @param insecure whether the registry may be without TLS, or with a certificate that nobody vouches for
+     * @param insecure whether to accept a registry without TLS, or with an untrusted certificate
      */
     Image push(Program program, String registry, boolean insecure) {
         String name = registry + "/" + program.repository() + ":" + inputs.version();
@@ -92,7 +92,7 @@ final class ImageBuilder {
         try {
             return ImageReference.parse(name);
         } catch (InvalidImageReferenceException e) {
-            throw new ImageException(name + " is no name of an image; give a registry as HOST[:PORT][/PATH]", e);
+            throw new ImageException("invalid image name " + name + "; give a registry as HOST[:PORT][/PATH]", e);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 package io.sidewarp.images;
 
-/** No image can be made or pushed; the message says why, and what to do. */
+/** An image cannot be made or pushed. The message says why, and what to do. */
 final class ImageException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

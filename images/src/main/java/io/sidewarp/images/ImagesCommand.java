@@ -20,7 +20,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** What {@code ./sidewarp images} starts once everything is packaged. */
+/** Implements {@code ./sidewarp images}, which starts this class after everything is packaged. */
 @Command(
         name = "./sidewarp images",
         description = "Makes the container images of the sidecar, the controller and the node agent.",
@@ -39,13 +39,11 @@ public final class ImagesCommand implements Callable<Integer> {
     @Option(names = "--push", paramLabel = "REGISTRY", description = "Push them: HOST[:PORT][/PATH].")
     private @Nullable String registry;
 
-    @Option(
-            names = "--insecure",
-            description = "The registry may be without TLS, or with a certificate that nobody vouches for.")
+    @Option(names = "--insecure", description = "The registry may be without TLS, or have an untrusted certificate.")
     private boolean insecure;
 
     @Option(names = "--help", usageHelp = true, description = "Show this text.")
-    @SuppressWarnings("UnusedVariable") // Picocli looks at it.
+    @SuppressWarnings("UnusedVariable") // Picocli reads it.
     private boolean help;
 
     @Option(names = "--root", hidden = true, required = true)
@@ -59,7 +57,7 @@ public final class ImagesCommand implements Callable<Integer> {
         CommandLine command = new CommandLine(new ImagesCommand());
         command.setExecutionExceptionHandler((failure, line, result) -> {
             if (JavaProgram.isEnding()) {
-                // A signal decides on the exit code, and explains the failure.
+                // A signal explains the failure and determines the exit code.
                 return EX_UNAVAILABLE;
             }
             if (failure instanceof ImageException) {
@@ -120,7 +118,7 @@ public final class ImagesCommand implements Callable<Integer> {
         return Optional.ofNullable(path).orElseThrow().toAbsolutePath();
     }
 
-    /** What is left to do when a signal ends this program. */
+    /** Cleans up after a signal: ends child processes and deletes the work directory. */
     private static void abandon(Path work) {
         JavaProgram.endAll();
         try {
@@ -130,7 +128,10 @@ public final class ImagesCommand implements Callable<Integer> {
         }
     }
 
-    /** Deletes a directory that may be written to at the same time. One does it: two would be in each other's way. */
+    /**
+     * Deletes a directory that another process may still write to. Synchronized, since concurrent deletions would
+     * disturb each other.
+     */
     private static synchronized void delete(Path directory) throws IOException {
         for (int attempt = 1; attempt <= ATTEMPTS && Files.exists(directory); attempt++) {
             try {

@@ -7,31 +7,35 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What images are made of.
+ * Inputs of the images.
  *
- * @param root the repository, with the packaged programs in it
- * @param packages what {@code images/packages} provides
- * @param runtime the Java runtime
- * @param version version of the programs, the tag of the images
- * @param work directory for files that are made for the images
+ * @param root directory of the repository, with the packaged programs
+ * @param packages directory that {@code images/packages} prints
+ * @param runtime directory of the Java runtime
+ * @param version version of the programs, used as the tag of the images
+ * @param work directory for intermediate files
  */
 record Inputs(Path root, Path packages, Path runtime, String version, Path work) {
-    /** Files that every image has besides. */
+    /** Returns the directory of further files for every image. */
     Path ownRoot() {
         return root.resolve("images/files");
     }
 
-    /** The packaged command line. */
+    /** Returns the directory of the packaged command line. */
     Path commandLine() {
         return root.resolve("sidecar/cli/target");
     }
 
-    /** The archive of the sidecar's classes, made for the images. */
+    /** Returns the archive of the sidecar's classes, made for the images. */
     Path sidecarClasses() {
         return work.resolve("sidecar.jsa");
     }
 
-    /** Fails when a program is not packaged. */
+    /**
+     * Checks that all programs are packaged.
+     *
+     * @throws ImageException if a file is missing
+     */
     void check() {
         for (Program program : Program.values()) {
             check(program.packaged(root).resolve("quarkus-run.jar"));
@@ -42,7 +46,7 @@ record Inputs(Path root, Path packages, Path runtime, String version, Path work)
 
     private static void check(Path path) {
         if (!Files.exists(path)) {
-            throw new ImageException(path + " is missing; ./sidewarp images makes all that is needed");
+            throw new ImageException(path + " is missing; run ./sidewarp images, which makes it");
         }
     }
 }

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/** Programs of Java that make parts of images. They do not outlive this one. */
+/** Runs Java programs that make parts of images. They do not outlive this process. */
 final class JavaProgram {
-    /** Variables that a JVM takes options from. */
+    /** Environment variables from which a JVM reads options. */
     private static final Set<String> OPTIONS = Set.of("_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS");
 
     private static final long END_SECONDS = 10;
@@ -24,7 +24,10 @@ final class JavaProgram {
 
     private JavaProgram() {}
 
-    /** A program that gets no options but those of the command, since images must not depend on the environment. */
+    /**
+     * Returns a builder for a program. Only options of the command take effect, since images must not depend on the
+     * environment.
+     */
     static ProcessBuilder builder(List<String> command, Path directory) {
         ProcessBuilder builder =
                 new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true);
@@ -43,7 +46,7 @@ final class JavaProgram {
         }
     }
 
-    /** Ends those that run, and starts no more. */
+    /** Ends all running programs, and prevents further starts. */
     static void endAll() {
         synchronized (STARTED) {
             ending = true;
@@ -66,7 +69,7 @@ final class JavaProgram {
     /**
      * Runs a program to its end.
      *
-     * @param failure what to say when it fails, before what it prints
+     * @param failure beginning of the error message, before the output of the program
      */
     static void run(List<String> command, Path directory, String failure) {
         try {

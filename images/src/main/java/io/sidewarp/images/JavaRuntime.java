@@ -7,11 +7,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The Java runtime of the images: those modules of the JDK that runs this program which the programs use. */
+/** The Java runtime of the images. It has those modules of the running JDK that the programs use. */
 final class JavaRuntime {
     /**
-     * What the classes of the programs and of their libraries refer to; and jdk.net and jdk.zipfs, which are found by
-     * name. Without java.desktop, java.rmi and the compiler: libraries refer to those for what the programs do not ask of them.
+     * Modules that the classes of the programs and of their libraries refer to. The modules jdk.net and jdk.zipfs are
+     * added, since they are found by name. The modules java.desktop, java.rmi and the compiler are left out: libraries
+     * refer to them only for features that the programs do not use.
      */
     private static final List<String> MODULES = List.of(
             "java.base",
@@ -29,14 +30,16 @@ final class JavaRuntime {
             "jdk.zipfs");
 
     /**
-     * Of a JVM that archives classes. Without them the archive would depend on the memory and the processors of the machine
-     * that makes it, and from one of more than 128 GB be of no use to the heaps of the programs.
+     * Flags of a JVM that archives classes. Without the flags the archive would depend on the memory and processors of
+     * the build machine. An archive from a machine with more than 128 GB would not suit the heaps of the programs.
      */
     static final List<String> ARCHIVE_FLAGS = List.of("-Xshare:dump", "-XX:+UseSerialGC", "-Xmx256m");
 
     private JavaRuntime() {}
 
-    /** Makes the runtime in a directory that does not exist yet. Its classes are laid out as a JVM maps them. */
+    /**
+     * Makes the runtime in a directory that does not exist yet. Its classes are archived in the layout that a JVM maps.
+     */
     static void link(Path directory) {
         Path here = Path.of(".");
         List<String> command = List.of(
@@ -54,7 +57,7 @@ final class JavaRuntime {
         JavaProgram.run(archive, here, "java cannot archive its classes");
     }
 
-    /** The program {@code java} of a runtime. */
+    /** Returns the path of the program {@code java} in a runtime. */
     static String java(Path directory) {
         return directory.resolve("bin/java").toString();
     }

@@ -16,12 +16,22 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * The layers of an image, those that change least first: operating system and Java runtime, which all images share,
- * libraries of the program, classes of the sidecar as a JVM maps them, and the program. Files belong to root and have one
- * time; of their modes only the executable bit counts, so that nothing depends on the umask of who builds.
+ * Makes the layers of an image. Layers that change least come first:
+ *
+ * <ol>
+ *   <li>operating system, shared by all images
+ *   <li>Java runtime, shared by all images
+ *   <li>RDMA libraries, in the sidecar's image only
+ *   <li>libraries of the program
+ *   <li>archive of the sidecar's classes, in the sidecar's image only
+ *   <li>the program itself
+ * </ol>
+ *
+ * <p>All files have one time and belong to root; only the sidecar's {@code /run/sidewarp} belongs to its user. Of a
+ * file's mode only the executable bit counts, so that the builder's umask has no effect.
  */
 final class Layers {
-    /** Begin of the names of our own jars among those that Quarkus packaged. */
+    /** Beginning of the names of Sidewarp's own jars among the jars that Quarkus packaged. */
     private static final String OWN_JARS = "io.sidewarp.";
 
     private static final FilePermissions EXECUTABLE = FilePermissions.fromOctalString("755");
@@ -50,7 +60,7 @@ final class Layers {
             layers.add(application(program));
             return layers;
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot read what the image of " + program.imageName() + " is made of", e);
+            throw new UncheckedIOException("cannot read the inputs of image " + program.imageName(), e);
         }
     }
 
@@ -94,7 +104,7 @@ final class Layers {
         return layer.build();
     }
 
-    /** A library, relative to the directory that Quarkus packaged. */
+    /** Returns whether a file is a library of others. The path is relative to the directory that Quarkus packaged. */
     private static boolean isForeignJar(Path file) {
         return file.startsWith("lib") && !file.getFileName().toString().startsWith(OWN_JARS);
     }

@@ -9,29 +9,35 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** The programs that have an image each. */
+/** Programs; each has an image of its own. */
 enum Program {
     SIDECAR("sidecar", "sidecar/service", 7471, "RDMA for the containers of a pod"),
 
     CONTROLLER("controller", "operator/controller", 65532, "Injects sidecars into pods and reconciles NIC policies"),
 
-    /** Root, as it writes to /sys and to the kubelet's directories; its pod is privileged. */
+    /** Runs as root, since it writes to /sys and to the kubelet's directories; its pod is privileged. */
     NODE_AGENT("node-agent", "operator/node-agent", 0, "Finds and provisions the iWARP NICs of a node");
 
-    /** Where the program is in its image, and what it starts in. */
+    /** Directory of the program in its image, and its working directory. */
     static final String HOME = "/opt/sidewarp/app";
 
-    /** Where all images have the Java runtime. */
+    /** Directory of the Java runtime in all images. */
     static final String JAVA_HOME = "/opt/java";
 
-    /** Where the sidecar's image has the command line. */
+    /** Directory of the command line in the sidecar's image. */
     static final String COMMANDS = "/opt/sidewarp/bin";
 
     /**
-     * Of each JVM. The root is read-only and /tmp a small volume: no performance data there, and what a JVM has to tell when
-     * it crashes goes to the log. One without heap ends, to be started again. Netty does not note where one buffer in 128 was
-     * taken, to tell of those that nobody gives back. The sidecar is started by a class path, where no manifest opens what
-     * Quarkus needs.
+     * Flags of each JVM.
+     *
+     * <ul>
+     *   <li>The root file system is read-only and /tmp is a small volume. A JVM therefore writes no performance data,
+     *       and writes its crash report to the log.
+     *   <li>A JVM that runs out of heap ends, so that its container is started again.
+     *   <li>Netty's leak detection is off. It would record where one buffer in 128 was allocated.
+     *   <li>--add-opens gives access to the packages that Quarkus needs. No manifest does, since the sidecar starts by
+     *       a class path.
+     * </ul>
      */
     static final List<String> JVM_FLAGS = List.of(
             "--add-opens=java.base/java.lang=ALL-UNNAMED",
@@ -43,7 +49,10 @@ enum Program {
             "-XX:+ErrorFileToStderr",
             "-Dio.netty.leakDetection.level=disabled");
 
-    /** Five times the thresholds of C2: with its own it takes half of the processor that it shares with traffic for too long. */
+    /**
+     * Five times the default thresholds of C2. With the defaults, C2 takes half of the processor for too long, while it
+     * shares the processor with traffic.
+     */
     static final List<String> LATE_C2 = List.of(
             "-XX:Tier4InvocationThreshold=25000",
             "-XX:Tier4MinInvocationThreshold=3000",
@@ -62,27 +71,27 @@ enum Program {
         this.description = description;
     }
 
-    /** Last part of the image's name. */
+    /** Returns the last part of the image's name. */
     String imageName() {
         return imageName;
     }
 
-    /** Name of the image behind that of a registry, if any. */
+    /** Returns the name of the image without that of a registry. */
     String repository() {
         return "sidewarp/" + imageName;
     }
 
-    /** What Quarkus packaged. */
+    /** Returns the directory that Quarkus packaged. */
     Path packaged(Path root) {
         return root.resolve(module).resolve("target/quarkus-app");
     }
 
-    /** User and group, by number: Kubernetes can tell from a number that it is not root. */
+    /** Returns user and group as numbers: Kubernetes can check that a number is not root. */
     String user() {
         return user + ":" + user;
     }
 
-    /** TCP ports that it listens at. */
+    /** Returns the TCP ports on which the program listens. */
     List<Integer> ports() {
         return switch (this) {
             case SIDECAR -> List.of(9464);
@@ -92,15 +101,17 @@ enum Program {
     }
 
     /**
-     * Bounds of memory. An injected sidecar gets 1 GiB besides its shared regions: a quarter each for the heap, the buffers of
-     * connections (direct memory), managed regions, and code, classes and stacks. Managed regions are no direct memory:
-     * {@code sidewarp.limits.managed-octets} bounds them.
+     * Returns the flags that bound memory.
      *
-     * <p>The heap of the others is a part of the limit that they are given. Besides it the controller has about 190 MiB of
-     * classes, code, stacks and libraries, and up to 40 MiB while code is compiled, which go back to the system afterwards. Both
-     * take no more processors than two, since threads, stacks and buffers of libraries come per processor, and the memory
-     * that they need must not depend on the machine that they happen to run on. The node agent, which has little to do and is
-     * on each node, is without C2, whose memory would be a fifth of all that it takes.
+     * <p>An injected sidecar gets 1 GiB besides its shared regions. A quarter each is for the heap, for the buffers of
+     * connections (direct memory), for managed regions, and for code, classes and stacks. Managed regions are not
+     * direct memory: {@code sidewarp.limits.managed-octets} bounds them.
+     *
+     * <p>The heap of the controller and of the node agent is a part of their container's limit. Besides the heap, the
+     * controller has about 190 MiB of classes, code, stacks and libraries. Compilation takes up to 40 MiB more, which
+     * return to the system afterwards. Both programs use two processors at most. Threads, stacks and buffers of
+     * libraries exist per processor, and memory must not depend on the size of the machine. The node agent runs without
+     * C2, whose memory would be a fifth of its total: it has little work, and runs on each node.
      */
     private List<String> memoryFlags() {
         return switch (this) {
@@ -129,7 +140,10 @@ enum Program {
                 .toList();
     }
 
-    /** Quarkus starts by a class loader of its own, of whose classes there can be no archive; the sidecar does without it. */
+    /**
+     * Returns the arguments that select the program. Quarkus starts with its own class loader, whose classes cannot be
+     * archived. The sidecar starts without that class loader.
+     */
     private List<String> what() {
         return switch (this) {
             case SIDECAR ->
@@ -146,7 +160,8 @@ enum Program {
         Map<String, String> environment = new TreeMap<>(Map.of(
                 "JAVA_HOME", JAVA_HOME, "LANG", "C.UTF-8", "PATH", this == SIDECAR ? COMMANDS + ":" + path : path));
         if (this != SIDECAR) {
-            // The C library would have eight for each processor of the machine, each with free memory of its own.
+            // By default the C library has eight arenas for each processor of the machine, each with free memory of its
+            // own.
             environment.put("MALLOC_ARENA_MAX", "2");
         }
         return environment;

@@ -20,25 +20,26 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The classes that the sidecar has loaded when it is ready, in an archive as a JVM maps them (class data sharing), so that each
- * start need not read and verify them again. Which classes these are, a start of the packaged sidecar tells; that list is kept
- * beside the packaged program, as it differs a little from start to start. The archive of a list is always the same.
+ * Archive of the classes that the sidecar has loaded when it is ready, in the layout that a JVM maps (class data
+ * sharing). With the archive a start need not read and verify the classes again. A start of the packaged sidecar
+ * determines the list of classes. The list is kept beside the packaged program, since it differs a little between
+ * starts. The same list always gives the same archive.
  */
 final class SidecarClasses {
-    /** The archive in the image. */
+    /** Path of the archive in the image. */
     static final String ARCHIVE = Program.HOME + "/sidecar.jsa";
 
-    /** The class path and the main class in the image, as arguments of {@code java}. */
+    /** Path of a file in the image with the class path and the main class, as arguments of {@code java}. */
     static final String OPTIONS = Program.HOME + "/sidecar.options";
 
     private static final String MAIN_CLASS = "io.sidewarp.service.lifecycle.Main";
     private static final List<String> JAR_DIRECTORIES = List.of("app", "quarkus", "lib/boot", "lib/main");
     private static final String READY = "event=started";
 
-    /** Of the start of a sidecar and its end, which take seconds on an idle machine. */
+    /** Maximum time for a start and an end of the sidecar, which take seconds on an idle machine. */
     private static final long LIMIT_SECONDS = 180;
 
-    /** What files in images have; a JVM refuses an archive of jars with another time. */
+    /** Time of files in images. A JVM refuses an archive if the jars have another time. */
     private static final FileTime TIME = FileTime.from(Instant.ofEpochSecond(1));
 
     private SidecarClasses() {}
@@ -49,8 +50,9 @@ final class SidecarClasses {
     }
 
     /**
-     * Jars as the packaged sidecar has them, the same order everywhere. The archive has their paths, and a JVM refuses it when
-     * it is given others; so they are relative to the directory that the sidecar starts in.
+     * Returns the jars of the packaged sidecar, always in the same order. The archive contains their paths, and a JVM
+     * with other paths refuses the archive. The paths are therefore relative to the directory in which the sidecar
+     * starts.
      */
     private static String classPath(Path packaged) throws IOException {
         List<String> jars = new ArrayList<>();
@@ -109,7 +111,7 @@ final class SidecarClasses {
         }
     }
 
-    /** The list beside the packaged sidecar; made when it is missing or older. */
+    /** Returns the list beside the packaged sidecar. Makes the list if it is missing or older than the program. */
     private static Path classList(Inputs inputs, Path packaged, Path stage) throws IOException, InterruptedException {
         Path list = packaged.resolveSibling("sidecar.classes");
         FileTime time = Files.getLastModifiedTime(packaged.resolve("quarkus-run.jar"));
@@ -133,12 +135,12 @@ final class SidecarClasses {
         try {
             sidecar.getOutputStream().close();
             awaitReady(sidecar);
-            // Of the process itself this would close its output, too.
+            // Uses the handle, since {@code Process.destroy} would close the output, too.
             sidecar.toHandle().destroy();
             sidecar.getInputStream().transferTo(OutputStream.nullOutputStream());
             sidecar.waitFor();
             if (!Files.exists(made)) {
-                throw new ImageException("the packaged sidecar did not tell which classes it has loaded");
+                throw new ImageException("the packaged sidecar wrote no list of loaded classes");
             }
         } finally {
             sidecar.destroyForcibly();

@@ -16,7 +16,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** The command {@code sidewarp} in the sidecar's image. It shares the jars that the sidecar has, too. */
+/**
+ * The command {@code sidewarp} in the sidecar's image. The command shares jars with the sidecar where both have the
+ * same.
+ */
 final class SidecarCommand {
     private static final String DIRECTORY = Program.COMMANDS;
     private static final String OPTIONS = DIRECTORY + "/sidewarp.options";
@@ -24,8 +27,8 @@ final class SidecarCommand {
     private static final String MAIN_CLASS = "io.sidewarp.cli.Sidewarp";
 
     /**
-     * Flags for all commands, within the limits of the sidecar's container. C2 starts late, so that commands which end in
-     * moments do without it; {@code cp} needs it for SHA-256.
+     * Flags for all commands, within the limits of the sidecar's container. C2 starts late, so that short commands do
+     * without it; {@code cp} needs C2 for SHA-256.
      */
     static final List<String> FLAGS = Stream.of(List.of("-Xmx64m"), Program.LATE_C2, List.of("-jar"))
             .flatMap(List::stream)
@@ -68,7 +71,7 @@ final class SidecarCommand {
         return Optional.empty();
     }
 
-    /** Jars that the sidecar does not have, by their paths in the image. */
+    /** Returns the jars that the sidecar does not have, by their paths in the image. */
     SortedMap<String, Path> libraries() {
         return libraries;
     }

@@ -10,7 +10,7 @@ import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 
-/** The inputs of images in small: a few files in each place. */
+/** Small inputs for images: a few files in each place. */
 final class Fixture {
     static final String VERSION = "1.2.3";
 
@@ -28,10 +28,10 @@ final class Fixture {
 
     private Fixture() {}
 
-    /** Inputs in a directory, whose files were all written at a time and have the permissions of a umask. */
+    /** Makes inputs in a directory. All files have the given time, and permissions that follow from the given umask. */
     static Inputs create(Path directory, FileTime time, String permissions) throws IOException {
         for (String file : FILES) {
-            // Jars with one name have one content.
+            // Jars with the same name have the same content.
             write(directory.resolve(file), file.replaceAll(".*[/.]", ""), time, permissions);
         }
         Path repository = directory.resolve("repository");

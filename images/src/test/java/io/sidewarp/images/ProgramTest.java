@@ -24,7 +24,7 @@ class ProgramTest {
         String flags = String.join(" ", Program.SIDECAR.entryPoint());
         long heap = number("-Xmx(\\d+)m ", flags) * MEBIBYTE;
         long direct = number("-XX:MaxDirectMemorySize=(\\d+)m ", flags) * MEBIBYTE;
-        // A test of the service holds this table and the settings together.
+        // A test of the service compares this table with the settings.
         long managed = number(
                 "`sidewarp.limits.managed-octets` \\| `(\\d+)`", Files.readString(Path.of("../docs/configuration.md")));
         long container = 1024

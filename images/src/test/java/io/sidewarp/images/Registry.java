@@ -27,8 +27,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
 /**
- * A container registry, as far as a push takes one: it keeps digests and forgets what was pushed. Its certificate is one that
- * nobody vouches for.
+ * A container registry with the parts that a push needs. It keeps digests and discards the pushed content. Its
+ * certificate is not trusted by any authority.
  */
 final class Registry implements AutoCloseable {
     private static final String PASSWORD = "changeit";
@@ -40,7 +40,11 @@ final class Registry implements AutoCloseable {
     private final Set<String> blobs = ConcurrentHashMap.newKeySet();
     private final AtomicInteger upload = new AtomicInteger();
 
-    /** @param directory for its certificate */
+    /**
+     * Starts a registry.
+     *
+     * @param directory directory for its certificate
+     */
     Registry(Path directory) throws IOException {
         server = HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.setHttpsConfigurator(new HttpsConfigurator(tls(directory.resolve("registry.p12"))));
@@ -79,17 +83,17 @@ final class Registry implements AutoCloseable {
         }
     }
 
-    /** HOST:PORT. */
+    /** Returns HOST:PORT. */
     String address() {
         return "localhost:" + server.getAddress().getPort();
     }
 
-    /** Digests of what was pushed as manifests, by name and tag: {@code sidewarp/sidecar/manifests/1.0}. */
+    /** Returns the digests of pushed manifests, by name and tag: {@code sidewarp/sidecar/manifests/1.0}. */
     Map<String, String> manifests() {
         return manifests;
     }
 
-    /** Digests of layers and configurations. */
+    /** Returns the digests of pushed layers and configurations. */
     Set<String> blobs() {
         return blobs;
     }

@@ -15,14 +15,18 @@ import io.sidewarp.bench.result.Results;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 
-/** Measures parts one after the other, and keeps what there is after each. */
+/** Measures parts one after the other, and stores the results after each repetition. */
 final class Bench {
 
     private final BenchSettings settings;
     private final Path directory;
     private final PrintWriter progress;
 
-    /** @param directory for logs and other files of a run */
+    /**
+     * Makes a benchmark.
+     *
+     * @param directory directory for logs and other files of a run
+     */
     Bench(BenchSettings settings, Path directory, PrintWriter progress) {
         this.settings = settings;
         this.directory = directory;
@@ -37,7 +41,7 @@ final class Bench {
         return results;
     }
 
-    /** Each repetition is kept at once, so that a run which is ended early has measured something. */
+    /** Measures a part. Stores each repetition at once, so that an interrupted run keeps its complete repetitions. */
     private Results measure(Part part, Results before) {
         Facts facts = Machine.facts(part, settings);
         Load begin = Load.now();

@@ -29,11 +29,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code ./sidewarp bench}. */
+/** Command {@code ./sidewarp bench}. */
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,
-        header = "Measure Sidewarp beside what else moves octets on this machine.",
+        header = "Measure Sidewarp beside other programs that move data on this machine.",
         description = {
             "Peers and Sidewarp alternate, each end has its own processors, and every figure is a median over"
                     + " repetitions with its spread. docs/performance.md explains parts and figures.",
@@ -43,10 +43,13 @@ import picocli.CommandLine.Spec;
         usageHelpAutoWidth = true)
 public final class BenchCommand implements Callable<Integer> {
 
-    /** What iperf3 takes at least. */
+    /** Default time of a measurement, the shortest that iperf3 accepts. */
     private static final Duration TIME = Duration.ofSeconds(1);
 
-    /** One command takes up to eight of it, and its answer is waited for two minutes. */
+    /**
+     * Longest time of a measurement. One command takes up to eight times as long, and its answer has a timeout of two
+     * minutes.
+     */
     private static final Duration LONGEST_TIME = Duration.ofSeconds(10);
 
     private static final Duration QUICK_TIME = Duration.ofMillis(200);

@@ -12,12 +12,16 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What the command was called with.
+ * Settings of one call of the command.
  *
  * @param root directory of the sources
- * @param against another build that this one is compared with
- * @param time of a measurement
- * @param json file of the results; its other parts are kept
+ * @param against another build to compare with
+ * @param parts parts to measure
+ * @param repetitions number of repetitions
+ * @param time time of a measurement
+ * @param quick true for a short look: fewer sizes, less warming up
+ * @param pinning processors of the ends
+ * @param json file of the results; other parts in it are kept
  */
 record BenchSettings(
         Path root,

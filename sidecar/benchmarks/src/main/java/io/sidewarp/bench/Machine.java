@@ -15,7 +15,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Facts about this machine and these sources. */
+/** Collects facts about this machine and these sources. */
 final class Machine {
 
     private static final String UNKNOWN = "unknown";
@@ -42,7 +42,7 @@ final class Machine {
                 0);
     }
 
-    /** What stands behind a name and a colon. */
+    /** Returns the text after a name and a colon in a file. */
     private static String field(Path file, String name) {
         try {
             return Files.readAllLines(file).stream()
@@ -68,7 +68,7 @@ final class Machine {
         return git(root, "status", "--porcelain", "--untracked-files=no").isEmpty() ? commit : commit + "-dirty";
     }
 
-    /** What git prints, or nothing when that is not possible. */
+    /** Returns the output of git; empty if git fails. */
     private static String git(Path root, String... arguments) {
         List<String> command = new ArrayList<>(List.of("git", "-C", root.toString()));
         command.addAll(List.of(arguments));

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** The bench command: measures Sidewarp beside what else moves octets, in one run on one machine. */
+/** The bench command: measures Sidewarp beside other programs that move data, in one run on one machine. */
 @NullMarked
 package io.sidewarp.bench;
 

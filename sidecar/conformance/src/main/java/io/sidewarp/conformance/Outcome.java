@@ -5,7 +5,7 @@ package io.sidewarp.conformance;
 
 import java.util.Locale;
 
-/** How a test method ended; later constants outweigh earlier ones when its invocations differ. */
+/** Result of a test method. If its invocations differ, the later constant counts. */
 enum Outcome {
     SKIPPED,
     PASSED,
@@ -19,7 +19,11 @@ enum Outcome {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Throws IllegalArgumentException when there is no such outcome. */
+    /**
+     * Returns the outcome with a name.
+     *
+     * @throws IllegalArgumentException if there is no such outcome
+     */
     static Outcome parse(String text) {
         return valueOf(text.toUpperCase(Locale.ROOT));
     }

@@ -14,14 +14,15 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Writes {@code docs/conformance.md} from the list of requirements and the results of all tests; the build runs it last.
+ * Writes {@code docs/conformance.md} from the list of requirements and the results of all tests. The build runs this
+ * program last.
  *
  * <p>Arguments: the repository's directory; the time at which the build began (ISO 8601); {@code --write} to write the
- * report, or {@code --check} to say when the one in the repository is not the same. When only part of the tests ran,
- * {@code --write} leaves the repository alone and writes below {@code target} of the last module.
+ * report, or {@code --check} to report a difference from the file in the repository. If only some tests ran, {@code
+ * --write} does not change that file, and writes below {@code target} of the last module.
  *
- * <p>Exit status: 0; 1 when a tag is wrong, a tagged test failed, a requirement has neither a test nor a delegate, or not
- * all ran in a check; 64 for wrong arguments.
+ * <p>Exit status: 0 for success; 64 for wrong arguments; 1 for an error. Errors are wrong tags, failed tests with a
+ * tag, requirements with neither test nor delegate, and missing tests in a check.
  */
 public final class Report {
     private static final String REPORT = "docs/conformance.md";
@@ -38,7 +39,7 @@ public final class Report {
         System.exit(good ? 0 : 1);
     }
 
-    /** Says on {@code out} what it did or what is wrong, and returns whether all is right. */
+    /** Writes the report and prints its actions and errors to {@code out}. Returns whether there are no errors. */
     static boolean run(Path root, Instant start, boolean check, PrintStream out) throws IOException {
         Requirements requirements = Requirements.read(root);
         TestRuns runs = TestRuns.read(root, start);
@@ -60,7 +61,7 @@ public final class Report {
         if (same) {
             out.println("Conformance: " + REPORT + " is up to date.");
         } else if (check) {
-            // What a machine can prove varies with what it has, a kernel module for one: no reason to fail.
+            // A difference is no failure. It may come from features that a machine lacks, such as a kernel module.
             out.println("Conformance: " + REPORT + " is not what these tests prove. Run ./sidewarp test without CI in"
                     + " the environment, which writes it, and commit it.");
         } else {
@@ -70,7 +71,7 @@ public final class Report {
         return complete;
     }
 
-    /** A test that this machine skips counts: it is there. */
+    /** Lists requirements without a test. A test counts even if this machine skips it. */
     private static boolean findUntested(Requirements requirements, TestRuns runs, PrintStream out) {
         Set<String> tested = runs.rows().stream().map(Results.Row::id).collect(Collectors.toSet());
         List<String> untested = requirements.entries().stream()

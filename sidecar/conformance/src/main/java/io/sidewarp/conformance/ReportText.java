@@ -13,9 +13,9 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** The report as Markdown. The same requirements and results give the same text. */
+/** Formats the report as Markdown. The same requirements and results give the same text. */
 final class ReportText {
-    /** Specifications by what the ids of their requirements begin with. */
+    /** Specifications by the prefix of the ids of their requirements. */
     private static final Map<String, String> SPECIFICATIONS = Map.of(
             "RDMAP", "RFC 5040",
             "DDP", "RFC 5041",
@@ -115,7 +115,7 @@ final class ReportText {
         return SPECIFICATIONS.containsKey(family) ? SPECIFICATIONS.get(family) + " (" + family + ")" : family;
     }
 
-    /** {@code Class#method} of {@code package.Class#method}. */
+    /** Returns {@code Class#method} for {@code package.Class#method}. */
     private static String simpleName(String test) {
         return test.substring(test.lastIndexOf('.', test.indexOf('#')) + 1);
     }

@@ -12,7 +12,7 @@ import java.lang.annotation.Target;
 /**
  * Names the requirements that a test proves, by their ids in {@code docs/conformance.tsv}, such as {@code MPA-4.4-11}.
  *
- * <p>On a class it holds for each test of the class. Tag a test only with what fails when the requirement is broken.
+ * <p>On a class the annotation holds for each test of the class. A tagged test must fail if the requirement is broken.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -20,10 +20,10 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 
 /**
- * Writes what became of the tests that carry a {@link Requirement}, one file for each test run.
+ * Writes the outcomes of the tests that carry a {@link Requirement}, one file for each test run.
  *
- * <p>The build names the file by the system property {@value #RESULTS}; without it (in an IDE) nothing is written.
- * The JUnit platform finds this class as a service.
+ * <p>The build names the file by the system property {@value #RESULTS}. Without the property (in an IDE) nothing is
+ * written. The JUnit platform finds this class as a service.
  */
 public final class RequirementListener implements TestExecutionListener {
     static final String RESULTS = "sidewarp.conformance.results";
@@ -57,7 +57,7 @@ public final class RequirementListener implements TestExecutionListener {
             case ABORTED -> recordSkipped(test);
             case FAILED -> record(test, Outcome.FAILED);
             case SUCCESSFUL -> {
-                // A parameterised method is a container: its invocations count.
+                // A parameterised method is a container; only its invocations count.
                 if (test.isTest()) {
                     record(test, Outcome.PASSED);
                 }
@@ -83,7 +83,7 @@ public final class RequirementListener implements TestExecutionListener {
         }
     }
 
-    /** Nothing more is heard of the tests of a class that is skipped. */
+    /** Records a skipped test or class. JUnit reports no tests of a skipped class, so all of them are recorded here. */
     private void recordSkipped(TestIdentifier test) {
         record(test, Outcome.SKIPPED);
         if (plan != null) {
@@ -111,7 +111,10 @@ public final class RequirementListener implements TestExecutionListener {
         }
     }
 
-    /** Surefire hands Maven's -Dtest on to the tests' JVM: such a run says nothing of the other tests. */
+    /**
+     * Returns whether only selected tests run. Surefire passes Maven's -Dtest to the tests' JVM; the results then say
+     * nothing about other tests.
+     */
     private static boolean isSelection() {
         return System.getProperty("test") != null || System.getProperty("it.test") != null;
     }

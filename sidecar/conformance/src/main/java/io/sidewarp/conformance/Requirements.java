@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The requirements that the product answers for, in the order of their list, those that others answer for, and the
- * specifications that are still to come.
+ * Requirements in the order of their list, delegated requirements, and planned specifications. Others answer for
+ * delegated requirements; planned ones are not implemented yet.
  */
 final class Requirements {
     private static final String LIST = "docs/conformance.tsv";
@@ -28,9 +28,9 @@ final class Requirements {
     private final Map<String, String> delegates = new LinkedHashMap<>();
     private final Set<String> planned = new HashSet<>();
 
-    /** One line of the list: {@code level} is MUST, SHOULD and so on. */
+    /** A requirement of the list; {@code level} is MUST, SHOULD and so on. */
     record Entry(String id, String level) {
-        /** What the id begins with: the specification's short name. */
+        /** Returns the prefix of the id: the specification's short name. */
         String family() {
             return id.substring(0, id.indexOf('-'));
         }
@@ -65,7 +65,7 @@ final class Requirements {
         return entries.containsKey(id);
     }
 
-    /** Whether it, or all of its specification, is not implemented yet. */
+    /** Returns whether the requirement, or its whole specification, is not implemented yet. */
     boolean isPlanned(Entry entry) {
         return planned.contains(entry.family()) || planned.contains(entry.id());
     }
@@ -74,7 +74,7 @@ final class Requirements {
         return delegates.containsKey(id);
     }
 
-    /** Who answers for a delegated requirement. */
+    /** Returns who answers for a delegated requirement. */
     String delegate(String id) {
         return delegates.getOrDefault(id, "");
     }

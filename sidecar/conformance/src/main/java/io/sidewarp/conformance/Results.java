@@ -10,17 +10,17 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** The results of one test run, as a file: a line for each requirement and test. */
+/** The results of one test run, as a file with a line for each requirement and test. */
 final class Results {
     private static final String SELECTION = "# only selected tests ran";
 
     private final boolean selection;
     private final List<Row> rows = new ArrayList<>();
 
-    /** A requirement, the test that carries it as {@code class#method}, and how that ended. */
+    /** A requirement, the test that carries it as {@code class#method}, and the outcome of the test. */
     record Row(String id, String test, Outcome outcome) {}
 
-    /** {@code selection}: the run was restricted to some tests. */
+    /** Makes empty results; {@code selection} says that the run was restricted to some tests. */
     Results(boolean selection) {
         this.selection = selection;
     }
@@ -50,7 +50,7 @@ final class Results {
         return text.toString();
     }
 
-    /** Reads what {@link #text} gave. */
+    /** Reads a file that {@link #text} has formatted. */
     static Results read(Path file) throws IOException {
         List<String> lines = Files.readAllLines(file);
         Results results = new Results(lines.contains(SELECTION));

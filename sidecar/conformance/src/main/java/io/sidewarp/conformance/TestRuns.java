@@ -16,17 +16,17 @@ import javax.xml.parsers.ParserConfigurationException;
 import org.w3c.dom.NodeList;
 import org.xml.sax.SAXException;
 
-/** The results that the modules of one Maven build left, and what is missing of them. */
+/** Results of the modules of one Maven build, and the names of missing results. */
 final class TestRuns {
-    /** What a module depends on to tag its tests, and to record what they prove. */
+    /** Dependency of modules that tag their tests and record their results. */
     private static final String TAGS = "<artifactId>sidewarp-conformance</artifactId>";
 
     private final List<Results.Row> rows = new ArrayList<>();
     private final List<String> missing = new ArrayList<>();
 
     /**
-     * Reads the results of each module of the repository at {@code root} that can tag its tests. Those from before {@code
-     * start}, the beginning of the build, count as missing.
+     * Reads the results of each module that can tag its tests, in the repository at {@code root}. Results from before
+     * {@code start}, the beginning of the build, count as missing.
      */
     static TestRuns read(Path root, Instant start) throws IOException {
         TestRuns runs = new TestRuns();
@@ -45,7 +45,7 @@ final class TestRuns {
         return Collections.unmodifiableList(rows);
     }
 
-    /** Names what did not run, or only in part. Empty when all tests of all modules ran. */
+    /** Returns the names of test runs that did not run, or only in part. Empty if all tests of all modules ran. */
     List<String> missing() {
         return Collections.unmodifiableList(missing);
     }

@@ -1,6 +1,6 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
-/** The program. */
+/** Main program of the node agent. */
 @NullMarked
 package io.sidewarp.operator.agent;
 

@@ -43,12 +43,18 @@ import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 import org.bouncycastle.util.io.pem.PemObject;
 import org.bouncycastle.util.io.pem.PemWriter;
 
-/** A certificate authority of a test: for an API server and its users, and for webhooks that it calls. */
+/**
+ * A certificate authority for tests. It issues certificates for an API server, for the server's users, and for webhooks
+ * that the server calls.
+ */
 public final class CertificateAuthority {
 
     private static final Duration VALIDITY = Duration.ofDays(30);
 
-    /** Clocks of a test and of what it talks to are the same, but the start of validity has whole seconds only. */
+    /**
+     * Start of validity before now. A test and its peers have the same clock, but the start of validity has whole
+     * seconds only.
+     */
     private static final Duration EARLIER = Duration.ofMinutes(1);
 
     private static final int KEY_BITS = 2048;
@@ -66,7 +72,7 @@ public final class CertificateAuthority {
         this.certificate = certificate;
     }
 
-    /** A new authority that nobody trusts yet. */
+    /** Creates an authority that no peer trusts yet. */
     public static CertificateAuthority create(String commonName) {
         X500Name name = name(commonName, List.of());
         KeyPair keys = newKeys();
@@ -80,7 +86,7 @@ public final class CertificateAuthority {
         return new CertificateAuthority(name, keys, certificate);
     }
 
-    /** The certificate that others have to trust, in PEM. */
+    /** Returns the certificate that peers have to trust, in PEM. */
     public String certificatePem() {
         return pem(certificate);
     }
@@ -89,7 +95,7 @@ public final class CertificateAuthority {
         return keys.getPrivate();
     }
 
-    /** A certificate for a TLS server with these DNS names and addresses. */
+    /** Issues a certificate for a TLS server with these DNS names and addresses. */
     public Identity issueServer(String... namesAndAddresses) {
         GeneralName[] names = Arrays.stream(namesAndAddresses)
                 .map(text -> new GeneralName(
@@ -101,7 +107,7 @@ public final class CertificateAuthority {
                 builder -> builder.addExtension(Extension.subjectAlternativeName, false, new GeneralNames(names)));
     }
 
-    /** A certificate that names a user, and the groups it is in, to an API server. */
+    /** Issues a client certificate that names a user and its groups for an API server. */
     public Identity issueClient(String user, String... groups) {
         return issue(name(user, List.of(groups)), KeyPurposeId.id_kp_clientAuth, builder -> builder);
     }
@@ -205,17 +211,17 @@ public final class CertificateAuthority {
             this.authority = authority;
         }
 
-        /** The certificate in PEM. */
+        /** Returns the certificate in PEM. */
         public String certificatePem() {
             return pem(certificate);
         }
 
-        /** The private key in PEM (PKCS #8). */
+        /** Returns the private key in PEM (PKCS #8). */
         public String keyPem() {
             return pem(keys.getPrivate());
         }
 
-        /** For TLS as this identity, with peers of the same authority. */
+        /** Returns a TLS context with this identity, for peers of the same authority. */
         public SSLContext sslContext() {
             try {
                 KeyStore store = KeyStore.getInstance("PKCS12");

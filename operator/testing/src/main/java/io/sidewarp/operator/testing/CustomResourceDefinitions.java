@@ -16,18 +16,14 @@ import java.io.UncheckedIOException;
 import java.net.URL;
 import java.time.Duration;
 
-/** Makes custom resources known to an API server. */
+/** Installs definitions of custom resources in an API server. */
 public final class CustomResourceDefinitions {
 
     private static final Duration LIMIT = Duration.ofMinutes(1);
 
     private CustomResourceDefinitions() {}
 
-    /**
-     * Creates a definition, or changes it to what it has to be, and waits until its resources can be used.
-     *
-     * @param definition a file in YAML
-     */
+    /** Creates or updates a definition, and waits until its resources can be used. */
     public static void install(KubernetesClient client, URL definition) {
         CustomResourceDefinition installed;
         try (InputStream content = definition.openStream()) {

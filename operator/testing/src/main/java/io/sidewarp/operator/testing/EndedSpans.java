@@ -10,11 +10,11 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Keeps the spans that have ended. */
+/** Span exporter that keeps the ended spans. */
 public final class EndedSpans implements SpanExporter {
     private final List<SpanData> ended = new CopyOnWriteArrayList<>();
 
-    /** In the order in which they ended; also what is still to come. */
+    /** Returns the spans in the order in which they ended. The list also shows spans that end later. */
     public List<SpanData> ended() {
         return ended;
     }

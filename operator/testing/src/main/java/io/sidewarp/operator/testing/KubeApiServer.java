@@ -30,28 +30,32 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real API server on the loopback interface, with its own etcd, certificate authority and empty data. Authorization is RBAC.
- * It can call webhooks of the test by a URL at 127.0.0.1 (see {@link CertificateAuthority#issueServer}).
+ * A real API server on the loopback interface, with its own etcd, certificate authority and empty data. Authorization
+ * is RBAC. The server can call webhooks of the test by a URL at 127.0.0.1 (see {@link
+ * CertificateAuthority#issueServer}).
  *
- * <p>Without a controller manager nothing happens to objects after they are written: namespaces stay when they are deleted,
- * owned objects are not collected, DaemonSets make no pods, and pods are admitted without a service account.
+ * <p>Without a controller manager, nothing reacts to written objects: deleted namespaces stay, owned objects are not
+ * collected, DaemonSets make no pods, and pods are admitted without a service account.
  *
- * <p>The logs of the programs are in {@link #logs} and stay there.
+ * <p>The logs of the programs are in {@link #logs} and stay there after the server is closed.
  */
 public final class KubeApiServer implements AutoCloseable {
 
-    /** It takes 5 to 10 seconds on an idle machine. */
+    /** Maximum time for a start, which takes 5 to 10 seconds on an idle machine. */
     private static final Duration START_LIMIT = Duration.ofMinutes(3);
 
     private static final Duration REQUEST_LIMIT = Duration.ofSeconds(10);
     private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
-    /** Below the ports that Linux gives to clients, one of which could take the port while the API server is stopped. */
+    /**
+     * First port of the range to choose from. The range is below the ports that Linux gives to clients. Otherwise a
+     * client could take the port while the API server is stopped.
+     */
     private static final int FIRST_PORT = 20_000;
 
     private static final int LAST_PORT = 32_000;
 
-    /** The last version of the controller manager with a plain-text port, which has to be closed. */
+    /** The last version of the controller manager with a plain-text port, which has to be disabled. */
     private static final int LAST_MINOR_WITH_PLAIN_TEXT = 23;
 
     private static final String LOOPBACK = "127.0.0.1";
@@ -172,7 +176,9 @@ public final class KubeApiServer implements AutoCloseable {
         return "http://" + LOOPBACK + ":" + etcdPort;
     }
 
-    /** Starts the API server after {@link #stopApiServer}, at its port and with its data, and waits until it is ready. */
+    /**
+     * Starts the API server after {@link #stopApiServer}, with the same port and data. Waits until the server is ready.
+     */
     public void startApiServer() {
         if (apiServer != null) {
             throw new IllegalStateException("the API server runs already");
@@ -195,7 +201,8 @@ public final class KubeApiServer implements AutoCloseable {
                 "--service-cluster-ip-range=10.96.0.0/24",
                 "--allow-privileged=true"));
         if (!withControllers) {
-            // It refuses pods in a namespace without service accounts, which only the controller manager makes.
+            // The plugin ServiceAccount refuses pods in a namespace without service accounts. Only the controller
+            // manager makes service accounts.
             command.add("--disable-admission-plugins=ServiceAccount");
         }
         ServerProcess started = ServerProcess.start(command, directory, logs);
@@ -251,7 +258,7 @@ public final class KubeApiServer implements AutoCloseable {
         }
     }
 
-    /** Ends the API server as a crash does: connections to it break, and its port refuses new ones. etcd keeps the data. */
+    /** Ends the API server as a crash does: connections break, and its port refuses new ones. etcd keeps the data. */
     public void stopApiServer() {
         if (apiServer != null) {
             apiServer.kill();
@@ -259,43 +266,43 @@ public final class KubeApiServer implements AutoCloseable {
         }
     }
 
-    /** {@link #stopApiServer}, then {@link #startApiServer}. */
+    /** Calls {@link #stopApiServer}, then {@link #startApiServer}. */
     public void restartApiServer() {
         stopApiServer();
         startApiServer();
     }
 
-    /** Where clients reach it. */
+    /** Returns the URL of the server. */
     public String url() {
         return "https://" + LOOPBACK + ":" + port;
     }
 
-    /** The directory with the logs of the programs. */
+    /** Returns the directory with the logs of the programs. */
     public Path logs() {
         return logs;
     }
 
-    /** What issued the certificate of this server; that of a webhook may come from it, too. */
+    /** Returns the authority that issued the server's certificate. It can issue certificates for webhooks, too. */
     public CertificateAuthority authority() {
         return authority;
     }
 
-    /** What this server can do. */
+    /** Returns the version of the server, which determines its features. */
     public KubernetesVersion version() {
         return KubernetesVersion.of(client().getKubernetesVersion());
     }
 
-    /** A file for kubectl and other clients, with all rights. */
+    /** Returns a kubeconfig file with all rights, for kubectl and other clients. */
     public Path kubeconfig() {
         return kubeconfig;
     }
 
-    /** A file for clients that are a user in some groups. */
+    /** Writes a kubeconfig file for a user in some groups. */
     public Path kubeconfigFor(String user, String... groups) {
         return Kubeconfig.write(nextKubeconfig(), port, authority, authority.issueClient(user, groups));
     }
 
-    /** A file for clients that are an existing service account; its token is valid for an hour. */
+    /** Writes a kubeconfig file for an existing service account. Its token is valid for an hour. */
     public Path kubeconfigForServiceAccount(String namespace, String name) {
         String token = client().serviceAccounts()
                 .inNamespace(namespace)
@@ -310,7 +317,7 @@ public final class KubeApiServer implements AutoCloseable {
         return directory.resolve(identities.incrementAndGet() + ".kubeconfig");
     }
 
-    /** A client with all rights. It is closed with the server, as all others. */
+    /** Returns a client with all rights. The server closes all its clients when it is closed. */
     public synchronized KubernetesClient client() {
         KubernetesClient client = admin;
         if (client == null) {
@@ -320,12 +327,12 @@ public final class KubeApiServer implements AutoCloseable {
         return client;
     }
 
-    /** A client that is a user in some groups. */
+    /** Returns a client for a user in some groups. */
     public KubernetesClient clientFor(String user, String... groups) {
         return clientOf(kubeconfigFor(user, groups));
     }
 
-    /** A client that is an existing service account. */
+    /** Returns a client for an existing service account. */
     public KubernetesClient clientForServiceAccount(String namespace, String name) {
         return clientOf(kubeconfigForServiceAccount(namespace, name));
     }
@@ -338,7 +345,7 @@ public final class KubeApiServer implements AutoCloseable {
         return client;
     }
 
-    /** What it started and what still runs. */
+    /** Returns the programs that were started and still run. */
     List<ProcessHandle> processes() {
         return Stream.of(controllerManager, apiServer, etcd)
                 .filter(Objects::nonNull)

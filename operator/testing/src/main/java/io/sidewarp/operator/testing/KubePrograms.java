@@ -15,22 +15,22 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The programs of a control plane, where {@code operator/testing/kube/build} has put them or KUBEBUILDER_ASSETS says they are.
+ * Programs of a control plane, made by {@code operator/testing/kube/build} or found at KUBEBUILDER_ASSETS.
  *
- * @param directory has etcd and kube-apiserver, and what else there is
+ * @param directory directory with etcd, kube-apiserver, and any further programs
  */
 public record KubePrograms(Path directory) {
 
     private static final String SCRIPT = "operator/testing/kube/build";
 
-    /** Exit status of the script when there are no programs. */
+    /** Exit status of the script if there are no programs. */
     private static final int UNAVAILABLE = 69;
 
-    /** To look at files of some 100 MB and compare their checksums. */
+    /** Maximum time to read files of some 100 MB and compare their checksums. */
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     /**
-     * Looks for the programs, without making them: that takes minutes, and is done by {@code ./sidewarp test}.
+     * Finds the programs. Does not build them, since that takes minutes; {@code ./sidewarp test} does.
      *
      * @throws KubeUnavailableException if there are none
      */
@@ -72,7 +72,7 @@ public record KubePrograms(Path directory) {
         }
     }
 
-    /** The directory of the project; the build names it, and an IDE runs tests somewhere below it. */
+    /** Returns the directory of the project. The build names the directory; an IDE runs tests somewhere below it. */
     private static Path root() {
         String named = System.getProperty("sidewarp.root");
         if (named != null) {
@@ -88,9 +88,10 @@ public record KubePrograms(Path directory) {
     }
 
     /**
-     * The path of a program: of the directory, or else, as envtest has few, of the PATH.
+     * Returns the path of a program. Looks in the directory first, and then in the PATH, since envtest has few
+     * programs.
      *
-     * @throws KubeUnavailableException if it is in neither
+     * @throws KubeUnavailableException if the program is in neither
      */
     public Path require(String program) {
         String path = Objects.requireNonNullElse(System.getenv("PATH"), "");

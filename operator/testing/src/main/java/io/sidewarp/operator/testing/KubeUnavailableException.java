@@ -3,7 +3,7 @@
 
 package io.sidewarp.operator.testing;
 
-/** There can be no API server on this machine; the message says why, and what to do. */
+/** This machine cannot run an API server. The message says why, and what to do. */
 public final class KubeUnavailableException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -11,12 +11,12 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Base64;
 
-/** Writes the files by which clients, kubectl among them, find an API server and say who they are. */
+/** Writes kubeconfig files, which give clients such as kubectl the address of an API server and their identity. */
 final class Kubeconfig {
 
     private Kubeconfig() {}
 
-    /** For a user with a client certificate. */
+    /** Writes a file for a user with a client certificate. */
     static Path write(Path file, int port, CertificateAuthority authority, CertificateAuthority.Identity identity) {
         return writeFor(
                 file,
@@ -26,7 +26,7 @@ final class Kubeconfig {
                         + base64(identity.keyPem()));
     }
 
-    /** For a bearer of a token. */
+    /** Writes a file for the bearer of a token. */
     static Path write(Path file, int port, CertificateAuthority authority, String token) {
         return writeFor(file, port, authority, "token: " + token);
     }

@@ -7,10 +7,10 @@ import io.fabric8.kubernetes.client.VersionInfo;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The version of an API server, by which tests know what it can do. */
+/** Version of an API server. Tests derive the server's features from it. */
 public record KubernetesVersion(int major, int minor) {
 
-    /** Providers append a plus sign to it. */
+    /** Form of a version number; providers append a plus sign to the minor one. */
     private static final Pattern NUMBER = Pattern.compile("(\\d+).*");
 
     static KubernetesVersion of(VersionInfo info) {
@@ -29,12 +29,12 @@ public record KubernetesVersion(int major, int minor) {
         return major > otherMajor || (major == otherMajor && minor >= otherMinor);
     }
 
-    /** Whether rules in CEL (x-kubernetes-validations) are part of the validation of custom resources. */
+    /** Returns whether the validation of custom resources supports rules in CEL (x-kubernetes-validations). */
     public boolean hasCel() {
         return isAtLeast(1, 25);
     }
 
-    /** Whether an init container can be a sidecar (restartPolicy: Always). */
+    /** Returns whether an init container can be a sidecar (restartPolicy: Always). */
     public boolean hasNativeSidecars() {
         return isAtLeast(1, 29);
     }

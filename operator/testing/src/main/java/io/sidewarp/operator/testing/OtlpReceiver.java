@@ -24,7 +24,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-/** A collector of traces: takes what OTLP exporters send over gRPC, and keeps what identifies each span. */
+/** A collector of traces. Receives spans from OTLP exporters over gRPC, and keeps their ids, names and attributes. */
 public final class OtlpReceiver implements AutoCloseable {
 
     // Field numbers of opentelemetry/proto/collector/trace/v1 and opentelemetry/proto/trace/v1.
@@ -36,7 +36,7 @@ public final class OtlpReceiver implements AutoCloseable {
     private static final int PARENT_SPAN_ID = 4;
     private static final int NAME = 5;
     private static final int ATTRIBUTES = 9;
-    // Of opentelemetry/proto/common/v1: KeyValue, AnyValue.
+    // Field numbers of opentelemetry/proto/common/v1: KeyValue, AnyValue.
     private static final int KEY = 1;
     private static final int VALUE = 2;
     private static final int STRING_VALUE = 1;
@@ -44,10 +44,10 @@ public final class OtlpReceiver implements AutoCloseable {
     private static final int INT_VALUE = 3;
 
     /**
-     * A span, its ids in hexadecimal digits.
+     * A span; its ids are in hexadecimal digits.
      *
-     * @param parentId empty for the first span of a trace
-     * @param attributes values as text; those of other types than string, truth value and integer are empty
+     * @param parentId id of the parent span; empty for the first span of a trace
+     * @param attributes values as text; values that are neither string, Boolean nor integer are empty
      */
     public record Span(String traceId, String spanId, String parentId, String name, Map<String, String> attributes) {}
 
@@ -79,12 +79,12 @@ public final class OtlpReceiver implements AutoCloseable {
         }
     }
 
-    /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+    /** Returns the value for OTEL_EXPORTER_OTLP_ENDPOINT. */
     public String endpoint() {
         return "http://127.0.0.1:" + server.getPort();
     }
 
-    /** All that came so far. */
+    /** Returns all spans received so far. */
     public List<Span> spans() {
         return spans;
     }
@@ -111,7 +111,7 @@ public final class OtlpReceiver implements AutoCloseable {
         return Map.copyOf(attributes);
     }
 
-    /** A string, truth value or integer as text; of other values nothing. */
+    /** Returns a string, Boolean or integer as text, and an empty text for other values. */
     private static String value(byte[] any) {
         CodedInputStream in = CodedInputStream.newInstance(any);
         try {
@@ -141,7 +141,7 @@ public final class OtlpReceiver implements AutoCloseable {
         return found[0];
     }
 
-    /** Hands over each value of a field of type message, string or bytes. */
+    /** Passes each value of a field of type message, string or bytes to a consumer. */
     private static void eachField(byte[] message, int number, Consumer<byte[]> consumer) {
         CodedInputStream in = CodedInputStream.newInstance(message);
         try {

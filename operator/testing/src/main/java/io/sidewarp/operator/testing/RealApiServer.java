@@ -11,10 +11,10 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * The tests of a class need a real API server. They can take a {@link KubeApiServer}, its admin's
- * {@link io.fabric8.kubernetes.client.KubernetesClient}, and {@link TestNamespaces} of the class as parameters. All classes of
- * a JVM share one server (and one with a controller manager), so a test must cope with objects of others outside of its
- * namespaces. Where there can be no server, the tests are skipped, with the reason.
+ * Marks a class whose tests need a real API server. Its tests can take parameters: a {@link KubeApiServer}, its admin's
+ * {@link io.fabric8.kubernetes.client.KubernetesClient}, and the class's {@link TestNamespaces}. All classes of a JVM
+ * share one server, and one more with a controller manager. A test must therefore tolerate foreign objects outside of
+ * its namespaces. The tests are skipped, with the reason, on machines that cannot run a server.
  */
 @Documented
 @Target(ElementType.TYPE)
@@ -22,6 +22,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(RealApiServerExtension.class)
 public @interface RealApiServer {
 
-    /** Whether a controller manager has to run. */
+    /** True if a controller manager has to run. */
     boolean controllerManager() default false;
 }

@@ -14,12 +14,14 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Starts the server of {@link RealApiServer} when the first class needs it, and ends it after the last. */
+/**
+ * Starts the server of {@link RealApiServer} before the first class that needs it, and ends it after the last class.
+ */
 final class RealApiServerExtension implements ExecutionCondition, ParameterResolver {
 
     private static final Namespace NAMESPACE = Namespace.create(RealApiServerExtension.class);
 
-    /** The server, or why there is none. JUnit closes it with the store that has it. */
+    /** The server, or the reason why there is none. JUnit closes it together with its store. */
     private record Shared(@Nullable KubeApiServer server, String unavailable) implements AutoCloseable {
 
         static Shared start(boolean withControllers) {

@@ -14,14 +14,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Something that a test has made on this machine and that never outlives the tests: a process, a network namespace, a
- * directory. What is still there when the JVM ends, also when a signal ends it, is taken away then, what came last at first.
+ * A resource that a test has made on this machine and that never outlives the tests: a process, a network namespace, a
+ * directory. Resources that still exist when the JVM ends are removed, the newest first. A signal that ends the JVM
+ * triggers the removal, too.
  */
 public final class Remains implements AutoCloseable {
 
     private static final Deque<Remains> LEFT = new ArrayDeque<>();
 
-    /** For processes that were asked to end, and for what they take away themselves. */
+    /** Time that processes have to end on request and to remove their own resources. */
     private static final Duration GRACE = Duration.ofSeconds(5);
 
     private static boolean ending;
@@ -36,7 +37,7 @@ public final class Remains implements AutoCloseable {
         this.removal = removal;
     }
 
-    /** Something that is there from now on, or soon. Nothing can begin while the JVM ends. */
+    /** Registers a resource that exists from now on, or soon. Fails while the JVM ends. */
     public static Remains of(Runnable removal) {
         Remains remains = new Remains(removal);
         synchronized (LEFT) {
@@ -49,12 +50,12 @@ public final class Remains implements AutoCloseable {
         throw new IllegalStateException("this JVM ends");
     }
 
-    /** A process and all that it starts: they are asked to end, and killed when they do not. */
+    /** Registers a process and its descendants. The removal asks them to end, and kills those that do not. */
     public static Remains of(Process process) {
         return of(() -> end(process));
     }
 
-    /** Takes it away, unless that has been done. */
+    /** Removes the resource unless it is removed already. */
     @Override
     public void close() {
         if (forget()) {
@@ -62,7 +63,7 @@ public final class Remains implements AutoCloseable {
         }
     }
 
-    /** It has gone by itself. False if that was known. */
+    /** Records that the resource has gone by itself. Returns false if it was removed or recorded before. */
     public boolean forget() {
         synchronized (LEFT) {
             return LEFT.remove(this);
@@ -89,7 +90,7 @@ public final class Remains implements AutoCloseable {
     }
 
     private static void end(Process process) {
-        // Unlike those of the process, the methods of its handle leave its output to be read.
+        // Uses handles: unlike {@code Process.destroy}, they keep the output of the process readable.
         List<ProcessHandle> all = new ArrayList<>(List.of(process.toHandle()));
         all.addAll(process.descendants().toList());
         all.forEach(ProcessHandle::destroy);

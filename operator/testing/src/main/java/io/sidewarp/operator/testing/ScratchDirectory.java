@@ -21,17 +21,21 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A directory that is deleted when it is closed. A process that is killed closes nothing: what such a one has left is deleted
- * when the next directory of the same kind is made. That it is in use a lock tells, which the system takes from the dead.
+ * A directory that is deleted when it is closed. A killed process closes nothing. Its directories are deleted when the
+ * next directory with the same prefix is made. A lock marks a directory as in use; the system releases the lock when
+ * the process dies.
  */
 final class ScratchDirectory implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(ScratchDirectory.class.getName());
     private static final String LOCK = "lock";
 
-    /** Younger ones may be about to be locked. */
+    /** Minimum age of a left-over directory; the lock of a younger one may not be taken yet. */
     private static final Duration AGE = Duration.ofMinutes(1);
 
-    /** Those of this process, whose locks it must not try: POSIX would give them up when the second channel is closed. */
+    /**
+     * Directories of this process. Their locks must not be tried: POSIX releases them when the second channel is
+     * closed.
+     */
     private static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
 
     private final Path path;
@@ -43,10 +47,10 @@ final class ScratchDirectory implements AutoCloseable {
     }
 
     /**
-     * Makes one.
+     * Makes a directory, and deletes left-over directories with the same prefix.
      *
-     * @param parent directory that it is made in
-     * @param prefix beginning of its name, the same for all of its kind and for nothing else
+     * @param parent directory in which it is made
+     * @param prefix beginning of its name, which no files of other kinds have
      */
     static ScratchDirectory create(Path parent, String prefix) throws IOException {
         deleteLeftOver(parent, prefix);
@@ -69,7 +73,7 @@ final class ScratchDirectory implements AutoCloseable {
                     delete(directory);
                 }
             } catch (IOException | UncheckedIOException e) {
-                // Another user's, or another process deletes it, too.
+                // The directory belongs to another user, or another process deletes it, too.
                 LOG.log(System.Logger.Level.DEBUG, "{0} stays: {1}", directory, e);
             }
         }
@@ -88,7 +92,7 @@ final class ScratchDirectory implements AutoCloseable {
         }
     }
 
-    /** Where it is. */
+    /** Returns the path of the directory. */
     Path path() {
         return path;
     }

@@ -13,10 +13,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A program of the control plane that tests started. It writes to a log, and never outlives the tests. */
+/** A program of the control plane. The program writes to a log, and never outlives the tests. */
 final class ServerProcess {
 
-    /** From SIGKILL until the kernel has taken the process away. */
+    /** Maximum time from SIGKILL until the kernel has removed the process. */
     private static final Duration END_LIMIT = Duration.ofSeconds(30);
 
     private static final int TAIL_LINES = 30;
@@ -31,7 +31,7 @@ final class ServerProcess {
         this.log = log;
     }
 
-    /** Starts a program, the name of which is that of its log. */
+    /** Starts a program. The log has the name of the program. */
     static ServerProcess start(List<String> command, Path directory, Path logs) {
         Path log = logs.resolve(Path.of(command.getFirst()).getFileName() + ".log");
         try {
@@ -54,7 +54,7 @@ final class ServerProcess {
         return process.isAlive();
     }
 
-    /** Ends it with SIGKILL: what it holds in memory is lost, and connections to it break. */
+    /** Ends the program with SIGKILL: its memory is lost, and connections to it break. */
     void kill() {
         process.destroyForcibly();
         try {
@@ -68,7 +68,7 @@ final class ServerProcess {
         }
     }
 
-    /** The last lines of its log. */
+    /** Returns the last lines of the log. */
     String tail() {
         try {
             List<String> lines = new String(Files.readAllBytes(log), StandardCharsets.UTF_8)

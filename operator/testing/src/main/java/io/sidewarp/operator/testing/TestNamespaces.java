@@ -28,12 +28,12 @@ public final class TestNamespaces implements AutoCloseable {
                 .toLowerCase(Locale.ROOT);
     }
 
-    /** A new namespace; its name. */
+    /** Creates a namespace and returns its name. */
     public String create() {
         return create(Map.of());
     }
 
-    /** A new namespace with labels; its name. */
+    /** Creates a namespace with labels and returns its name. */
     public String create(Map<String, String> labels) {
         String name = prefix + "-" + NUMBER.incrementAndGet();
         client.namespaces()
@@ -48,7 +48,7 @@ public final class TestNamespaces implements AutoCloseable {
         return name;
     }
 
-    /** Deletes the namespaces; without a controller manager they are only marked. */
+    /** Deletes the namespaces; without a controller manager they are only marked as deleted. */
     @Override
     public void close() {
         names.forEach(name -> client.namespaces().withName(name).delete());

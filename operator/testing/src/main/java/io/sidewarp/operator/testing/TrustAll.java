@@ -13,13 +13,13 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 
-/** A client of servers on the loopback interface that takes any certificate. */
+/** TLS client for servers on the loopback interface. It accepts any certificate. */
 public final class TrustAll implements X509TrustManager {
     private static final int LIMIT_SECONDS = 60;
 
     private TrustAll() {}
 
-    /** A connection to a port of this machine, whose handshake is still to come. */
+    /** Returns a connection to a port of this machine. The handshake has not started yet. */
     public static SSLSocket connect(int port) throws IOException, GeneralSecurityException {
         SSLContext trusting = SSLContext.getInstance("TLS");
         trusting.init(null, new TrustManager[] {new TrustAll()}, null);

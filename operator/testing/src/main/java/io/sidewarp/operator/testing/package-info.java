@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * What tests of the operator run against: a real API server with its own certificate authority, a collector of traces,
- * and what never outlives a test ({@link io.sidewarp.operator.testing.Remains}).
+ * Environment for tests of the operator: a real API server with its own certificate authority, and a collector of
+ * traces. {@link io.sidewarp.operator.testing.Remains} removes resources that must not outlive a test.
  */
 @NullMarked
 package io.sidewarp.operator.testing;

@@ -9,7 +9,7 @@ public interface ActiveEnd extends AutoCloseable {
     /** Gets ready for a plan with the passive end that listens at a port. */
     void connect(TransferPlan plan, int port) throws Exception;
 
-    /** Transfers for about so long. Called any number of times for a plan. */
+    /** Transfers for about the given time. Called any number of times for a plan. */
     Outcome run(long nanos) throws Exception;
 
     /** Ends the plan; without effect when there is none. */

@@ -15,15 +15,16 @@ import java.util.Map;
 import picocli.CommandLine;
 
 /**
- * A process that carries out commands of the sidewarp program: each line of its input is a JSON array of arguments, and is
- * answered with a {@link Reply} in a line. Ends with its input.
+ * A process that carries out commands of the sidewarp program. Each line of its input is a JSON array of arguments. The
+ * answer to each line is a {@link Reply} in one line. The process ends at the end of its input.
  */
 public final class CommandProgram {
 
     /**
-     * What became of a command.
+     * Result of a command.
      *
-     * @param output what it printed, also its errors
+     * @param exitCode exit code of the command
+     * @param output text that the command printed, including errors
      */
     public record Reply(int exitCode, String output) {}
 

@@ -9,14 +9,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * A command for an end.
  *
- * @param plan of LISTEN and CONNECT
- * @param port of CONNECT
- * @param nanos of RUN
+ * @param verb action of the end
+ * @param plan plan of LISTEN and CONNECT
+ * @param port port of CONNECT
+ * @param nanos time of RUN in nanoseconds
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record EndCommand(Verb verb, @Nullable TransferPlan plan, int port, long nanos) {
 
-    /** What to do. */
+    /** Actions of an end. */
     public enum Verb {
         /** Passive: {@link PassiveEnd#listen}; the reply has the port. */
         LISTEN,
@@ -28,7 +29,7 @@ public record EndCommand(Verb verb, @Nullable TransferPlan plan, int port, long 
         BEGIN,
         /** The reply has the usage since BEGIN. */
         END,
-        /** Collects garbage; the reply has the memory that is in use. */
+        /** Collects garbage; the reply has the memory in use. */
         MEMORY,
         /** Ends the plan. */
         RELEASE
@@ -46,7 +47,7 @@ public record EndCommand(Verb verb, @Nullable TransferPlan plan, int port, long 
         return new EndCommand(Verb.RUN, null, 0, nanos);
     }
 
-    /** A command without anything else. */
+    /** Returns a command without arguments. */
     public static EndCommand of(Verb verb) {
         return new EndCommand(verb, null, 0, 0);
     }

@@ -17,8 +17,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process at one end: {@code EndProgram KIND active|passive ADDRESS}, with the address of the passive end. Ends with its
- * standard input.
+ * A process at one end: {@code EndProgram KIND active|passive ADDRESS}, with the address of the passive end. The
+ * process ends at the end of its standard input.
  */
 public final class EndProgram {
 
@@ -92,7 +92,10 @@ public final class EndProgram {
         };
     }
 
-    /** All of the heap is resident from the start ({@code AlwaysPreTouch}); of it counts what is used. */
+    /**
+     * Returns the memory in use. All of the heap is resident from the start ({@code AlwaysPreTouch}), so only its used
+     * part counts.
+     */
     @SuppressWarnings("DoNotCall") // Garbage is not memory that connections take.
     private static long memoryInUse() {
         System.gc();

@@ -9,8 +9,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Answer of an end to a command.
  *
- * @param memory octets of the process in use, heap and all else
- * @param error what went wrong, else null
+ * @param port port of a listener, or 0
+ * @param outcome outcome of a run, or null
+ * @param usage resources used, or null
+ * @param memory bytes of memory in use by the process: heap and everything else
+ * @param error description of a failure, or null
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record EndReply(

@@ -4,14 +4,14 @@
 package io.sidewarp.bench.end;
 
 /**
- * Where messages are in the region of an end: for each connection an area of slots, which messages use in turn, and
- * behind it eight octets for the Read that ends a run. A ping-pong has two slots: the peer fills the first, the second
- * is what this end sends. As in {@code sidewarp perf}, an area's slots take 4 MiB at most unless one message is
- * larger, so that memory is as warm as that of a program which uses a few buffers.
+ * Layout of messages in the region of an end. Each connection has an area of slots, which messages use in turn. Behind
+ * the slots are eight bytes for the Read that ends a run. A ping-pong has two slots: the peer fills the first, and this
+ * end sends the second. As in {@code sidewarp perf}, an area's slots take 4 MiB at most, unless one message is larger.
+ * Memory is therefore as warm as in a program that uses a few buffers.
  */
 public final class Layout {
 
-    /** Octets of the Read that ends a run. */
+    /** Bytes of the Read that ends a run. */
     public static final int FENCE = 8;
 
     private static final long MEMORY = 4L << 20;
@@ -27,12 +27,12 @@ public final class Layout {
         connections = plan.connections();
     }
 
-    /** Octets of the region. */
+    /** Returns the length of the region in bytes. */
     public long length() {
         return connections * area();
     }
 
-    /** Offset of a message of a connection. */
+    /** Returns the offset of a message of a connection. */
     public long slot(int connection, long message) {
         return connection * area() + message % slots * stride;
     }

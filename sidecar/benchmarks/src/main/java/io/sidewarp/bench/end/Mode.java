@@ -3,10 +3,10 @@
 
 package io.sidewarp.bench.end;
 
-/** How messages follow each other. */
+/** Order of messages. */
 public enum Mode {
-    /** As many as go, a given number being under way. */
+    /** As many messages as possible, with a given number in flight. */
     STREAM,
-    /** One there and one back; of a Read, one at a time. */
+    /** One message there and one back; for Reads, one at a time. */
     PING_PONG
 }

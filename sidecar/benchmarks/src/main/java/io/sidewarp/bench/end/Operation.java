@@ -5,7 +5,7 @@ package io.sidewarp.bench.end;
 
 import java.util.Locale;
 
-/** What moves the octets. */
+/** Operation that moves the payload. */
 public enum Operation {
     /** RDMA Write. */
     WRITE,

@@ -6,15 +6,15 @@ package io.sidewarp.bench.end;
 import io.sidewarp.cli.perf.Histogram;
 
 /**
- * What one end saw of a measurement.
+ * Outcome of a measurement at one end.
  *
- * @param nanos from the first message to the certainty that the peer has the last
- * @param messages in this time, over all connections
- * @param latency of a ping-pong; all zero for a stream
+ * @param nanos time from the first message until it is certain that the peer has the last one
+ * @param messages messages in this time, over all connections
+ * @param latency latency of a ping-pong; all zero for a stream
  */
 public record Outcome(long nanos, long messages, Latency latency) {
 
-    /** Nanoseconds that so many of the messages did not exceed. */
+    /** Percentiles of the latency in nanoseconds. */
     public record Latency(long p50, long p99, long p999) {
 
         public static final Latency NONE = new Latency(0, 0, 0);
@@ -24,12 +24,12 @@ public record Outcome(long nanos, long messages, Latency latency) {
         }
     }
 
-    /** Of a stream. */
+    /** Returns the outcome of a stream. */
     public static Outcome stream(long nanos, long messages) {
         return new Outcome(nanos, messages, Latency.NONE);
     }
 
-    /** Of a ping-pong. */
+    /** Returns the outcome of a ping-pong. */
     public static Outcome pingPong(long nanos, Histogram histogram) {
         return new Outcome(nanos, histogram.count(), Latency.of(histogram));
     }

@@ -4,15 +4,18 @@
 package io.sidewarp.bench.end;
 
 /**
- * One measurement. Ends that know no RDMA use what they understand of it.
+ * Plan of one measurement. Ends without RDMA use those settings that apply to them.
  *
- * @param size octets of a message, 1 to 2^31 - 1
- * @param depth messages under way on a connection
- * @param signal one completion is asked for each so many messages; divides the depth
- * @param connections at the same time
- * @param idle further connections, which do nothing
+ * @param operation operation that moves the payload
+ * @param mode order of messages
+ * @param size bytes of a message, 1 to 2^31 - 1
+ * @param depth messages in flight on a connection
+ * @param signal messages per requested completion; divides the depth
+ * @param connections number of connections at the same time
+ * @param idle number of further connections, which do nothing
  * @param crc whether both ends want CRC32c in FPDUs (RFC 5044 section 4.4)
  * @param markers whether both ends want Markers (RFC 5044 section 4.3)
+ * @param waiting how both ends wait
  */
 public record TransferPlan(
         Operation operation,
@@ -36,14 +39,14 @@ public record TransferPlan(
     }
 
     /**
-     * Streaming over one connection with CRC, without Markers, in the engine's own way of waiting, each completion
-     * asked for.
+     * Returns a plan for a stream over one connection with CRC and without Markers. It waits in the engine's own way
+     * and requests each completion.
      */
     public static TransferPlan stream(Operation operation, int size, int depth) {
         return new TransferPlan(operation, Mode.STREAM, size, depth, 1, 1, 0, true, false, Waiting.ADAPTIVE);
     }
 
-    /** One message at a time over one connection with CRC. */
+    /** Returns a plan for one message at a time over one connection with CRC. */
     public static TransferPlan pingPong(Operation operation, int size, Waiting waiting) {
         return new TransferPlan(operation, Mode.PING_PONG, size, 1, 1, 1, 0, true, false, waiting);
     }

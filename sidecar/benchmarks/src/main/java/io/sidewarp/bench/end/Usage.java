@@ -9,16 +9,16 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * What this process has used so far.
+ * Resources that this process has used so far.
  *
  * @param cpuNanos user and system time of all threads, in steps of 10 ms
- * @param allocatedOctets of the heap, by all threads that ever lived
- * @param collections garbage collections
- * @param collectionMillis time in them
+ * @param allocatedOctets bytes of heap that all threads have allocated, including ended threads
+ * @param collections number of garbage collections
+ * @param collectionMillis time in garbage collections
  */
 public record Usage(long cpuNanos, long allocatedOctets, long collections, long collectionMillis) {
 
-    /** Up to now. */
+    /** Returns the usage up to now. */
     public static Usage now() {
         long collections = 0;
         long millis = 0;
@@ -30,7 +30,7 @@ public record Usage(long cpuNanos, long allocatedOctets, long collections, long 
         return new Usage(ProcessCpu.own().nanos().orElse(0), allocated, collections, millis);
     }
 
-    /** Of the time between an earlier usage and this one. */
+    /** Returns the usage between an earlier time and this one. */
     public Usage since(Usage earlier) {
         return new Usage(
                 cpuNanos - earlier.cpuNanos,

@@ -7,17 +7,17 @@ import io.sidewarp.engine.net.NetSettings;
 import java.time.Duration;
 import java.util.Locale;
 
-/** How an end waits for what comes next. Both ends of a measurement do the same. */
+/** Strategy to wait for the next message or completion. Both ends of a measurement use the same strategy. */
 public enum Waiting {
     /** The engine's own way: its event loop polls for a while before it sleeps. The application runs on that loop. */
     ADAPTIVE(NetSettings.BUSY_POLL),
-    /** Asleep until the kernel has something. The application runs on the engine's event loop. */
+    /** Sleeps until the kernel reports an event. The application runs on the engine's event loop. */
     SLEEP(Duration.ZERO),
-    /** Never asleep: looks again at once. The application runs on the engine's event loop. */
+    /** Never sleeps, and polls all the time. The application runs on the engine's event loop. */
     SPIN(Duration.ofHours(1)),
     /**
-     * The application has a thread of its own, which looks at memory and completions and in between lets other threads
-     * of its processor run. The engine's event loop sleeps.
+     * The application has a thread of its own, which polls memory and completions. Between two polls it yields to other
+     * threads of its processor. The engine's event loop sleeps.
      */
     YIELD(Duration.ZERO);
 
@@ -27,7 +27,7 @@ public enum Waiting {
         this.busyPoll = busyPoll;
     }
 
-    /** The longest time that an event loop without work polls before it sleeps. */
+    /** Returns the longest time that an event loop without work polls before it sleeps. */
     public Duration busyPoll() {
         return busyPoll;
     }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The two ends of a measurement: each is a process of its own that takes commands, one JSON object a line, from
- * standard input and answers each by one line on standard output.
+ * The two ends of a measurement. Each end is a process of its own. It reads commands from standard input, one JSON
+ * object a line, and answers each by one line on standard output.
  */
 @NullMarked
 package io.sidewarp.bench.end;

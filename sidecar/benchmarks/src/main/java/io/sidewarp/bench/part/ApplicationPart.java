@@ -20,17 +20,18 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Between two applications through two sidecars: over rings in shared memory, over the gRPC queue, and engines alone with the
- * same operations, all by turns. Payload is in shared regions, CRC on. Behind that an idle queue, and a quota.
+ * Measures two applications through two sidecars: over rings in shared memory, over the gRPC queue, and beside engines
+ * alone with the same operations. All variants take turns. Payload is in shared regions, with CRC on. Then measures an
+ * idle queue, and a quota.
  */
 public final class ApplicationPart implements PartRunner {
 
-    /** The variant whose work goes through the gRPC queue; that of rings has no name. */
+    /** Name of the variant whose work goes through the gRPC queue; the variant with rings has no name. */
     public static final String GRPC = "gRPC";
 
     public static final List<Operation> OPERATIONS = List.of(Operation.WRITE, Operation.READ);
 
-    /** Message sizes of throughput, and how many are under way. */
+    /** Message sizes of throughput, and the number of messages in flight. */
     public static final List<ThroughputPart.Step> STEPS = SidecarTests.STEPS;
 
     /** The throughput of small messages. */
@@ -44,12 +45,12 @@ public final class ApplicationPart implements PartRunner {
     private static final int TURNS = 2;
     private static final int QUICK_TURNS = 1;
 
-    /** One message at a time between engines, both of which spin. */
+    /** Returns a plan for one message at a time between engines that both spin. */
     public static TransferPlan pingPong(Operation operation, int size) {
         return TransferPlan.pingPong(operation, size, Waiting.SPIN);
     }
 
-    /** Two sidecars whose applications use one path of work, and where its samples go. */
+    /** Two sidecars whose applications use one path of work, and the recorder of their samples. */
     private record Way(Lab lab, Recorder recorder, SidecarPair pair) {
 
         void settle() {
@@ -68,7 +69,7 @@ public final class ApplicationPart implements PartRunner {
                     lab, recorder, SidecarTests.pingPong(pair, operation.toString(), size, lab.warmup(), lab.time()));
         }
 
-        /** Measures what the relay in C does of the same. */
+        /** Measures the relay in C with the same messages. */
         void relay(Relay relay) {
             for (Operation operation : OPERATIONS) {
                 double[] micros = relay.latencyMicros(operation.toString(), lab.time());
@@ -94,7 +95,7 @@ public final class ApplicationPart implements PartRunner {
         }
     }
 
-    /** What the relay in C does of what applications do. */
+    /** Returns the relay in C as the counterpart of an application. */
     public static Subject relayed(Subject application) {
         return application.of(RELAY);
     }

@@ -18,12 +18,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Reads of 8 octets, one at a time, beside the stream of another application through the same two sidecars: what a small
- * message waits for a large one. Where each end has one processor, its sidecar has one event loop for both.
+ * Measures Reads of 8 bytes, one at a time, beside the stream of another application through the same two sidecars.
+ * This shows how long a small message waits for large ones. With one processor at each end, a sidecar has one event
+ * loop for both applications.
  */
 public final class BesideTests {
 
-    /** The stream beside the messages. */
+    /** Streams beside the messages. */
     public static final List<Stream> STREAMS = List.of(
             new Stream("write", new ThroughputPart.Step(64 << 10, 16)),
             new Stream("write", new ThroughputPart.Step(1 << 20, 64)),
@@ -32,7 +33,7 @@ public final class BesideTests {
     private static final String OPERATION = "read";
     private static final Duration SETTLING = Duration.ofMillis(250);
 
-    /** How long a stream goes on beyond what is measured beside it, which has to connect meanwhile; by attempts. */
+    /** Additional time of a stream, by attempts. Messages have to connect and end before the stream ends. */
     private static final List<Duration> LEADS =
             List.of(Duration.ofSeconds(1), Duration.ofSeconds(3), Duration.ofSeconds(9));
 
@@ -47,12 +48,12 @@ public final class BesideTests {
         }
     }
 
-    /** Messages beside a stream. */
+    /** Returns the subject for messages beside a stream. */
     public static Subject beside(Stream stream) {
         return SidecarTests.pingPong(OPERATION, LatencyPart.SIZE).of("application beside " + stream);
     }
 
-    /** A stream beside messages. */
+    /** Returns the subject for a stream beside messages. */
     public static Subject besideMessages(Stream stream) {
         return SidecarTests.stream(stream.operation(), stream.step())
                 .of("application beside " + OPERATION + " " + Sizes.format(LatencyPart.SIZE));
@@ -60,7 +61,7 @@ public final class BesideTests {
 
     private BesideTests() {}
 
-    /** Does all of it for a moment each. */
+    /** Runs each stream with messages beside it for a moment. */
     static void warm(SidecarPair pair) {
         STREAMS.forEach(stream -> beside(pair, stream, Duration.ZERO, SETTLING));
     }
@@ -76,7 +77,7 @@ public final class BesideTests {
         return SidecarTests.pingPong(pair, OPERATION, LatencyPart.SIZE, warmup, time);
     }
 
-    /** Streams for longer than the messages take, which have to end first: else once more, and longer. */
+    /** Runs a stream for longer than the messages beside it. If the stream ends first, repeats with a longer stream. */
     private static Both beside(SidecarPair pair, Stream stream, Duration warmup, Duration time) {
         for (Duration lead : LEADS) {
             CompletableFuture<PerfReport> streaming =
@@ -93,7 +94,7 @@ public final class BesideTests {
 
     private record Both(PerfReport messages, PerfReport stream) {}
 
-    /** The second application streams, also when nothing is beside it. */
+    /** Starts a stream by the second application, which streams even if nothing runs beside it. */
     private static CompletableFuture<PerfReport> begin(
             SidecarPair pair, Stream stream, Duration warmup, Duration time) {
         return pair.perfBeside(stream.operation(), warmup, time, SidecarTests.options(stream.step()))

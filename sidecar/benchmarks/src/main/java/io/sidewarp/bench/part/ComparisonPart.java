@@ -14,12 +14,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * This build and another one, both warm, by turns: engines, and applications through two sidecars. So both meet the same
- * phases of a shared machine.
+ * Compares this build with another one by turns, both warm: engines, and applications through two sidecars. By turns,
+ * both builds meet the same phases of a shared machine.
  */
 public final class ComparisonPart implements PartRunner {
 
-    /** What streams. */
+    /** Sizes and depths of the streams. */
     public static final List<ThroughputPart.Step> STEPS = List.of(
             new ThroughputPart.Step(4 << 10, 64),
             new ThroughputPart.Step(64 << 10, 16),
@@ -27,7 +27,7 @@ public final class ComparisonPart implements PartRunner {
 
     private static final int TURNS = 3;
 
-    /** What engines are compared by. */
+    /** Returns the plans by which engines are compared. */
     public static List<TransferPlan> plans() {
         List<TransferPlan> plans = new ArrayList<>();
         for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {

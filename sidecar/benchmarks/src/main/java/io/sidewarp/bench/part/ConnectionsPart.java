@@ -16,27 +16,29 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Up to 10,000 connections between two engines: how fast they are set up, what memory of the processes each takes, and what
- * one gets that is busy while the others are idle, by turns with one that has processes for itself.
+ * Measures up to 10,000 connections between two engines: the rate of set-up, and the memory of the processes for each
+ * connection. Also measures one busy connection among idle ones, by turns with one that has processes for itself.
  */
 public final class ConnectionsPart implements PartRunner {
 
-    /** Connections at the same time. */
+    /** Numbers of connections at the same time. */
     public static final List<Integer> COUNTS = List.of(100, 1_000, 10_000);
 
     private static final List<Integer> QUICK_COUNTS = COUNTS.subList(0, 1);
 
     private static final int TURNS = 5;
 
-    /** How long connections are set up and closed again before the set-up counts as warm, and that of a quick run. */
+    /**
+     * Time for which connections are set up and closed before the set-up counts as warm; then the same for a quick run.
+     */
     private static final Duration SETTING_UP = Duration.ofSeconds(20);
 
     private static final Duration QUICK_SETTING_UP = Duration.ofSeconds(1);
 
-    /** What the busy one does. */
+    /** Plan of the busy connection. */
     private static final TransferPlan BUSY = TransferPlan.stream(Operation.WRITE, 1 << 20, 8);
 
-    /** The busy one among so many. */
+    /** Returns the subject for the busy connection among {@code count} connections. */
     public static Subject subject(int count) {
         return Samples.engine(BUSY.withConnections(count));
     }
@@ -71,7 +73,7 @@ public final class ConnectionsPart implements PartRunner {
         lab.progress()
                 .accept(String.format(
                         Locale.ROOT,
-                        "%d connections: %.0f set up a second, %.0f and %.0f octets each",
+                        "%d connections: %.0f set up a second, %.0f and %.0f bytes each",
                         count,
                         rate,
                         active,
@@ -96,7 +98,7 @@ public final class ConnectionsPart implements PartRunner {
         lab.progress().accept(String.format(Locale.ROOT, "%d connections, warm: %.0f set up a second", count, warm));
     }
 
-    /** Connections that the same processes set up in a second after they have done that for some time. */
+    /** Returns the connections a second that the same processes set up after doing this for some time. */
     private static double warmRate(Lab lab, EndPair crowd, TransferPlan plan) {
         long begin = System.nanoTime();
         long wanted = (lab.quick() ? QUICK_SETTING_UP : SETTING_UP).toNanos();
@@ -109,7 +111,7 @@ public final class ConnectionsPart implements PartRunner {
         }
     }
 
-    /** Connects, both ends opening their devices first, and tells how many connections a second that was. */
+    /** Connects, and returns the number of connections a second. Both ends open their devices first. */
     private static double setUp(EndPair crowd, TransferPlan plan) {
         long begin = System.nanoTime();
         crowd.connect(plan);

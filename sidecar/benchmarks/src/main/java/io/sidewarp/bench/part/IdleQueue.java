@@ -18,7 +18,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.OptionalLong;
 
-/** Costs of a queue over rings that is open and has nothing to do, with the defaults of the client. */
+/** Measures the costs of an open but idle queue over rings, with the defaults of the client. */
 public final class IdleQueue {
 
     public static final Subject SUBJECT = Subject.peer("application", "idle queue", 0, "adaptive");
@@ -30,7 +30,7 @@ public final class IdleQueue {
 
     private IdleQueue() {}
 
-    /** Opens a queue in this process, which does nothing else meanwhile. */
+    /** Opens a queue in this process, which is otherwise idle. */
     static void measure(Lab lab, Recorder recorder, Sidecar sidecar) {
         Duration time = lab.quick() ? QUICK_TIME : TIME;
         try (SidewarpClient client = sidecar.client();

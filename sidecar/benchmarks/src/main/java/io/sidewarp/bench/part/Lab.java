@@ -18,16 +18,16 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * What the measurements of a run have in common.
+ * Common settings of the measurements of a run.
  *
- * @param build what is measured
- * @param against what it is compared with, in the parts that compare
- * @param active where the end runs that keeps the time
- * @param passive where the other end runs
- * @param directory for logs and other files, which goes away after the run
- * @param time of a measurement
- * @param quick for a short look: fewer sizes, less warming up
- * @param progress takes what has been measured, for people
+ * @param build build that is measured
+ * @param against build to compare with, in the parts that compare
+ * @param active place of the end that keeps the time
+ * @param passive place of the other end
+ * @param directory directory for logs and other files; removed after the run
+ * @param time time of a measurement
+ * @param quick true for a short look: fewer sizes, less warming up
+ * @param progress receives a line for people after each measurement
  */
 public record Lab(
         Build build,
@@ -44,14 +44,15 @@ public record Lab(
     private static final int LEAST_MOMENTS = 40;
     private static final int MOMENTS_AGAIN = 10;
 
-    /** How long a measurement goes on before it counts. */
+    /** Returns the warm-up time before a measurement counts. */
     Duration warmup() {
         return time.dividedBy(2);
     }
 
     /**
-     * Starts two ends and has them do each plan for a moment, again and again: the JVMs compile what matters, and what
-     * begins and ends a measurement is a part of that, else it has them compile all again.
+     * Starts two ends and runs each plan for a moment, again and again, until the JVMs have compiled the code. Each
+     * moment includes the beginning and the end of a measurement: otherwise these would cause another compilation
+     * later.
      */
     EndPair start(EndKind kind, List<TransferPlan> plans) {
         EndPair pair = EndPair.start(build, kind, active, passive, directory);
@@ -67,7 +68,9 @@ public record Lab(
         }
     }
 
-    /** Starts two sidecars with their applications, which connect by {@code tcp} or {@code sctp} and post through rings. */
+    /**
+     * Starts two sidecars with their applications, which connect by {@code tcp} or {@code sctp} and post through rings.
+     */
     SidecarPair startSidecars(String llp) {
         return SidecarPair.start(build, active, passive, llp, QueuePath.RINGS);
     }
@@ -77,25 +80,25 @@ public record Lab(
         return SidecarPair.start(build, active, passive, "tcp", path);
     }
 
-    /** Has ends that are connected do their plan for a moment, again and again, after they did other things. */
+    /** Runs the plan of connected ends for a moment, again and again, after the ends did other work. */
     void settleAgain(EndPair pair, TransferPlan plan) {
         for (int moment = 0; moment < (quick ? 0 : MOMENTS_AGAIN); moment++) {
             pair.run(plan, Duration.ZERO, MOMENT);
         }
     }
 
-    /** The same for the other build, if there is one. */
+    /** Returns the same settings for the other build, if there is one. */
     Optional<Lab> before() {
         return against.map(other ->
                 new Lab(other, Optional.empty(), active, passive, directory, time, quick, progress).saying("before: "));
     }
 
-    /** The same with some words before each line of progress. */
+    /** Returns the same settings with a prefix for each line of progress. */
     Lab saying(String prefix) {
         return new Lab(build, against, active, passive, directory, time, quick, line -> progress.accept(prefix + line));
     }
 
-    /** The same with the ends in other places. */
+    /** Returns the same settings with the ends in other places. */
     Lab at(Place otherActive, Place otherPassive) {
         return new Lab(build, against, otherActive, otherPassive, directory, time, quick, progress);
     }

@@ -12,15 +12,15 @@ import io.sidewarp.bench.result.Recorder;
 import java.util.List;
 
 /**
- * Messages of 8 octets, one at a time. Half of the way there and back, except of a Read, which is timed from posting to
- * completion. Who watches memory cannot sleep; who takes completions can.
+ * Measures messages of 8 bytes, one at a time. The latency is half of the round trip; for a Read, it is the time from
+ * posting to completion. A process that polls memory must spin; a process that waits for completions can sleep.
  */
 public final class LatencyPart implements PartRunner {
 
-    /** Octets of a message. */
+    /** Bytes of a message. */
     public static final int SIZE = 8;
 
-    /** What the engine is measured with. */
+    /** Plans of the engine. */
     public static final List<TransferPlan> PLANS = List.of(
             TransferPlan.pingPong(Operation.WRITE, SIZE, Waiting.SPIN),
             TransferPlan.pingPong(Operation.SEND, SIZE, Waiting.SPIN),

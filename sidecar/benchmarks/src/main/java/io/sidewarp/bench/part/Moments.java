@@ -9,13 +9,15 @@ import io.sidewarp.bench.result.Subject;
 import java.util.Locale;
 import java.util.function.DoubleSupplier;
 
-/** Measures streams moment by moment, and sorts the moments by the distance of the processors before and after each. */
+/**
+ * Measures streams moment by moment. Sorts the moments by the distance of the processors before and after each moment.
+ */
 final class Moments {
 
-    /** Up to so long a cache line takes there and back between cores that share a cache, or threads of one core. */
+    /** Maximum round-trip time of a cache line between cores that share a cache, or between threads of one core. */
     static final double NEAR_MICROS = 0.3;
 
-    /** From here on they share none. */
+    /** Minimum round-trip time between processors that share no cache. */
     static final double FAR_MICROS = 0.4;
 
     private final Lab lab;
@@ -31,8 +33,10 @@ final class Moments {
     }
 
     /**
-     * @param count of moments of a stream in a row
-     * @param distanceMicros how long a cache line takes there and back
+     * Makes a measurement in moments.
+     *
+     * @param count number of moments of a stream in a row
+     * @param distanceMicros round-trip time of a cache line
      */
     Moments(Lab lab, Recorder recorder, int count, DoubleSupplier distanceMicros) {
         this.lab = lab;
@@ -41,7 +45,7 @@ final class Moments {
         this.distanceMicros = distanceMicros;
     }
 
-    /** Measures a stream; a moment during which the processors were moved counts as neither near nor far. */
+    /** Measures a stream. A moment counts as neither near nor far if the processors were moved during it. */
     void measure(Subject subject, Moment moment) {
         int near = 0;
         double sum = 0;

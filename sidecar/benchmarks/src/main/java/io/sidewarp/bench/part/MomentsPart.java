@@ -18,13 +18,13 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Streams in moments, one behind the other, with the distance between the processors of both ends before and after each. The
- * host of a virtual machine may move them while one looks on, and that decides more than the program does; so a ratio is
- * that of moments with equal distance.
+ * Measures streams in moments, one after the other, with the distance between both ends' processors before and after
+ * each. The host of a virtual machine may move processors at any time, and the distance influences results more than
+ * the program. Ratios therefore compare moments with equal distance.
  */
 public final class MomentsPart implements PartRunner {
 
-    /** What streams. */
+    /** Sizes and depths of the streams. */
     public static final List<ThroughputPart.Step> STEPS =
             List.of(new ThroughputPart.Step(64 << 10, 16), new ThroughputPart.Step(1 << 20, 8));
 
@@ -33,15 +33,15 @@ public final class MomentsPart implements PartRunner {
     private static final int QUICK_COUNT = 2;
     private static final Duration MOMENT = Duration.ofMillis(150);
 
-    /** A moment of an application: a connection of its own, and so more around it. */
+    /** Time of a moment of an application, with a connection of its own and therefore more work around it. */
     private static final Duration APPLICATION_MOMENT = Duration.ofMillis(250);
 
     private static final Duration APPLICATION_WARMUP = Duration.ofMillis(100);
 
-    /** What iperf3 sends in about as long as a moment. */
+    /** Bytes that iperf3 sends in about one moment. */
     private static final long IPERF_OCTETS = 512L * MIB;
 
-    /** What the engine is measured with. */
+    /** Returns the plans of the engine. */
     public static List<TransferPlan> plans() {
         return plans(List.of(Waiting.ADAPTIVE, Waiting.SLEEP));
     }

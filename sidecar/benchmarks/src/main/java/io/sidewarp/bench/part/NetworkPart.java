@@ -16,26 +16,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Engines, and applications through two sidecars, on the two hosts of a network, beside iperf3 and bare TCP: with the
- * machine's congestion control, and with that of most machines, where it is another one.
+ * Measures engines, and applications through two sidecars, on the two hosts of a network, beside iperf3 and bare TCP.
+ * Measures with the machine's congestion control, and with Linux's default if that differs.
  */
 public final class NetworkPart implements PartRunner {
 
-    /** What Linux has by default. */
+    /** Default congestion control of Linux. */
     public static final String USUAL = "cubic";
 
-    /** What streams. */
+    /** Sizes and depths of the streams. */
     public static final List<ThroughputPart.Step> STEPS = ComparisonPart.STEPS;
 
-    /** How it streams. */
+    /** Operations of the streams. */
     public static final List<Operation> OPERATIONS = List.of(Operation.WRITE, Operation.READ);
 
-    /** What goes there and back between engines, in their memory. */
+    /** Plan of the round trips between engines, in their memory. */
     public static final TransferPlan ECHO = TransferPlan.pingPong(Operation.WRITE, LatencyPart.SIZE, Waiting.SPIN);
 
     private static final TransferPlan BARE_ECHO = TransferPlan.pingPong(Operation.SEND, LatencyPart.SIZE, Waiting.SPIN);
 
-    /** What the engine is measured with. */
+    /** Returns the plans of the engine. */
     public static List<TransferPlan> plans() {
         List<TransferPlan> plans = new ArrayList<>();
         OPERATIONS.forEach(operation -> STEPS.forEach(step -> plans.add(step.plan(operation))));

@@ -10,10 +10,10 @@ import io.sidewarp.bench.result.Recorder;
 @FunctionalInterface
 public interface PartRunner {
 
-    /** One repetition: everything once, peers and Sidewarp by turns, in processes of its own. */
+    /** Makes one repetition: everything once, peers and Sidewarp by turns, in processes of its own. */
     void repeat(Lab lab, Recorder recorder);
 
-    /** Who measures a part. */
+    /** Returns the runner of a part. */
     static PartRunner of(Part part) {
         return switch (part) {
             case THROUGHPUT -> new ThroughputPart();

@@ -7,43 +7,45 @@ import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.result.Subject;
 
-/** Who is measured beside Sidewarp. */
+/** Subjects that are measured beside Sidewarp. */
 public final class Peers {
 
     private Peers() {}
 
-    /** One stream of iperf3. */
+    /** Returns the subject for one stream of iperf3. */
     public static Subject iperf(IperfKind kind) {
         String operation = kind.congestionControl().isEmpty() ? "stream" : "stream " + kind.congestionControl();
         return Subject.peer("iperf3", operation, kind.length(), Waiting.SLEEP.toString());
     }
 
-    /** A bare TCP connection of the JDK: one stream, one call to the socket a message. */
+    /**
+     * Returns the subject for a bare TCP connection of the JDK: one stream, one call to the socket for each message.
+     */
     public static Subject nioStream(int size) {
         return Subject.peer("nio", "stream", size, Waiting.SLEEP.toString());
     }
 
-    /** Messages there and back over bare TCP. */
+    /** Returns the subject for round trips over bare TCP. */
     public static Subject nioEcho(int size, Waiting waiting) {
         return Subject.peer("nio", "echo", size, waiting.toString());
     }
 
-    /** A streaming call of grpc-java. */
+    /** Returns the subject for a streaming call of grpc-java. */
     public static Subject grpcStream(int size) {
         return Subject.peer("grpc-java", "stream", size, Waiting.SLEEP.toString());
     }
 
-    /** Messages there and back in a streaming call of grpc-java. */
+    /** Returns the subject for round trips in a streaming call of grpc-java. */
     public static Subject grpcEcho(int size) {
         return Subject.peer("grpc-java", "echo", size, Waiting.SLEEP.toString());
     }
 
-    /** A cache line there and back, between the processors of the ends. */
+    /** Returns the subject for round trips of a cache line between the processors of the ends. */
     public static Subject line() {
         return Subject.peer("cache line", "echo", Long.BYTES, Waiting.SPIN.toString());
     }
 
-    /** Copies from one buffer to another of so many octets each. */
+    /** Returns the subject for copies of {@code size} bytes each from one buffer to another. */
     public static Subject copy(int size) {
         return Subject.peer("memcpy", "copy", size, Waiting.SPIN.toString());
     }

@@ -16,15 +16,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What the processors of two engines do while a stream runs: samples of perf, sorted by what they show. */
+/** Profiles the processors of two engines during a stream: samples of perf, sorted by kind of work. */
 public final class ProfilePart implements PartRunner {
 
     private static final Duration TIME = Duration.ofSeconds(4);
 
-    /** perf takes some time to begin. */
+    /** Time of a quick profile, since perf takes some time to begin. */
     private static final Duration QUICK_TIME = Duration.ofSeconds(2);
 
-    /** What streams. */
+    /** Returns the plans of the streams. */
     public static List<TransferPlan> plans() {
         List<TransferPlan> plans = new ArrayList<>();
         for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
@@ -33,12 +33,12 @@ public final class ProfilePart implements PartRunner {
         return plans;
     }
 
-    /** The end that asks. */
+    /** Returns the subject for the end that asks. */
     public static Subject activeEnd(TransferPlan plan) {
         return Samples.engine(plan).of("active end");
     }
 
-    /** The other one. */
+    /** Returns the subject for the other end. */
     public static Subject passiveEnd(TransferPlan plan) {
         return Samples.engine(plan).of("passive end");
     }

@@ -14,24 +14,24 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Between two applications over rings, on all processors: without a quota of processor time, and with one for each end,
- * application and sidecar together, as pods with a CPU limit have it.
+ * Measures two applications over rings, on all processors, without and with a quota of processor time. With a quota,
+ * application and sidecar of an end share it, as in a pod with a CPU limit.
  */
 public final class Quotas {
 
-    /** Processors' time for each end. */
+    /** Processor time of each end, in processors. */
     public static final double QUOTA = 1;
 
-    /** What streams. */
+    /** Size and depth of the streams. */
     public static final ThroughputPart.Step STEP = new ThroughputPart.Step(64 << 10, 16);
 
-    /** What goes there and back. */
+    /** Bytes of a message of the round trips. */
     public static final int SIZE = LatencyPart.SIZE;
 
-    /** The variant without a quota. */
+    /** Name of the variant without a quota. */
     public static final String FREE = "on all processors";
 
-    /** How often the quota of the end that asks was used up, the sidecar's warming up included. */
+    /** Use of the quota of the end that asks, including the warm-up of its sidecar. */
     public static final Subject USE = Subject.peer("quota", "use", 0, "yield").withQuota(QUOTA);
 
     private Quotas() {}

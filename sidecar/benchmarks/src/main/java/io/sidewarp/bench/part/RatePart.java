@@ -11,28 +11,28 @@ import io.sidewarp.bench.process.EndPair;
 import io.sidewarp.bench.result.Recorder;
 import java.util.List;
 
-/** Messages of 64 octets, from one to 256 under way. */
+/** Measures the rate of messages of 64 bytes, with 1 to 256 in flight. */
 public final class RatePart implements PartRunner {
 
-    /** Octets of a message. */
+    /** Bytes of a message. */
     public static final int SIZE = 64;
 
-    /** Messages under way. */
+    /** Numbers of messages in flight. */
     public static final List<Integer> DEPTHS = List.of(1, 4, 16, 64, 128, 256);
 
-    /** Each message with a completion of its own. */
+    /** Plan with a completion for each message. */
     public static final TransferPlan FULLY_SIGNALED =
             plan(Operation.WRITE, 128, Waiting.ADAPTIVE).withSignal(1);
 
     private static final List<Integer> QUICK_DEPTHS = List.of(1, 128);
     private static final int MOST_UNSIGNALED = 16;
 
-    /** Messages for one completion: a quarter of the depth but at most 16. */
+    /** Returns the messages for one completion: a quarter of the depth but at most 16. */
     static int signal(int depth) {
         return Math.clamp(depth / 4, 1, MOST_UNSIGNALED);
     }
 
-    /** A measurement; the application runs on the event loop, or on a thread of its own. */
+    /** Returns a plan. The application runs on the event loop, or on a thread of its own. */
     public static TransferPlan plan(Operation operation, int depth, Waiting waiting) {
         return TransferPlan.stream(operation, SIZE, depth)
                 .withSignal(signal(depth))

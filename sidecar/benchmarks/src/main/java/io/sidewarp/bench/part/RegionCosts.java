@@ -13,19 +13,19 @@ import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
 import java.util.Locale;
 
-/** What an application waits for when it registers a new shared region, and when it fills it for the first time. */
+/** Measures how long an application waits when it registers a new shared region, and when it fills the region. */
 public final class RegionCosts {
 
-    /** By the sidecar, which gives it its memory, and the mapping here. */
+    /** Registration: the sidecar provides the memory, and the application maps it. */
     public static final Subject REGISTER = subject("register");
 
-    /** The application writes all of it. */
+    /** First fill: the application writes the whole region. */
     public static final Subject FIRST_FILL = subject("first fill");
 
-    /** Again. */
+    /** Second fill of the same region. */
     public static final Subject FILL = subject("fill");
 
-    /** And gives the memory back. */
+    /** Deregistration, which also gives the memory back. */
     public static final Subject DEREGISTER = subject("deregister");
 
     private static final long OCTETS = 256L << 20;

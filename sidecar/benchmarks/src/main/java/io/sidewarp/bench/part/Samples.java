@@ -19,10 +19,10 @@ import io.sidewarp.cli.text.Sizes;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Turns what ends measured into samples. */
+/** Converts the measurements of ends to samples. */
 public final class Samples {
 
-    /** Below it the octets are not what costs. */
+    /** Smallest message size with a CPU figure. For smaller messages, bytes do not determine the costs. */
     public static final int LEAST_SIZE_FOR_CPU = 1024;
 
     private static final Duration DISTANCE_TIME = Duration.ofMillis(20);
@@ -31,7 +31,7 @@ public final class Samples {
 
     private Samples() {}
 
-    /** The engine's, as the plan says. */
+    /** Returns the subject for a plan of the engine. */
     public static Subject engine(TransferPlan plan) {
         return new Subject(
                 "engine",
@@ -46,7 +46,7 @@ public final class Samples {
                 plan.waiting().toString());
     }
 
-    /** For people, in one line. */
+    /** Describes a subject for people, in one line. */
     static String describe(Subject subject) {
         StringBuilder text = new StringBuilder(subject.program())
                 .append(' ')
@@ -91,7 +91,7 @@ public final class Samples {
         recorder.add(subject, Metric.COLLECTION_MILLISECONDS, (double) millis);
     }
 
-    /** One stream of programs without RDMA. */
+    /** Returns a plan for one stream of a program without RDMA. */
     static TransferPlan peerStream(int size) {
         return TransferPlan.stream(Operation.SEND, size, 1).withWaiting(Waiting.SLEEP);
     }
@@ -106,7 +106,7 @@ public final class Samples {
         record(lab, recorder, lab.measure(pair, plan), subject);
     }
 
-    /** Takes a measurement. */
+    /** Records a measurement. */
     static void record(Lab lab, Recorder recorder, Measurement measurement, Subject subject) {
         add(recorder, subject, measurement);
         Latency latency = measurement.outcome().latency();
@@ -126,7 +126,7 @@ public final class Samples {
                                         measurement.messagesPerSecond())));
     }
 
-    /** Measures how far the processors of the ends are from each other, which may change from moment to moment. */
+    /** Measures the distance between the processors of the ends, which may change from moment to moment. */
     static void distance(Lab lab, Recorder recorder, EndPair pair) {
         double micros = distance(pair);
         recorder.add(Peers.line(), Metric.P50_MICROSECONDS, micros);
@@ -134,7 +134,7 @@ public final class Samples {
                 .accept(String.format(Locale.ROOT, "a cache line there and back: %.0f ns", Math.rint(micros * 1e3)));
     }
 
-    /** How long a cache line takes there and back between the processors of the ends, in microseconds. */
+    /** Returns the round-trip time of a cache line between the processors of the ends, in microseconds. */
     static double distance(EndPair pair) {
         TransferPlan plan = TransferPlan.pingPong(Operation.SEND, Long.BYTES, Waiting.SPIN);
         return pair.measure(plan, Duration.ZERO, DISTANCE_TIME)
@@ -144,7 +144,10 @@ public final class Samples {
                 / 1e3;
     }
 
-    /** Measures one stream of iperf3, which knows whole seconds only: for less it sends so many octets. */
+    /**
+     * Measures one stream of iperf3, which accepts whole seconds only. For less than a second, iperf3 sends a fixed
+     * number of bytes.
+     */
     static void iperf(Lab lab, Recorder recorder, IperfKind kind) {
         int seconds = (int) lab.time().toSeconds();
         if (seconds > 0) {
@@ -155,7 +158,7 @@ public final class Samples {
         }
     }
 
-    /** Measures one stream of iperf3 that ends behind so many octets. */
+    /** Measures one stream of iperf3 that ends after a number of bytes. */
     static void iperf(Lab lab, Recorder recorder, IperfKind kind, long octets, Subject subject) {
         record(lab, recorder, subject, new Iperf(lab.active(), lab.passive()).transfer(kind, octets));
     }

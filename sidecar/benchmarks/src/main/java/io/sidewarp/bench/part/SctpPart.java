@@ -14,17 +14,17 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Between two applications over SCTP, beside usrsctp alone, with its checksum and without. usrsctp-transfer splits
- * itself into both ends, so all processes may use all processors.
+ * Measures two applications over SCTP, beside usrsctp alone with and without its checksum. The program usrsctp-transfer
+ * splits itself into both ends. All processes may therefore use all processors.
  */
 public final class SctpPart implements PartRunner {
 
-    /** usrsctp alone. */
+    /** Returns the subject for a stream over usrsctp alone. */
     public static Subject stream(long size, boolean crc) {
         return new Subject("usrsctp", "stream", size, 1, 1, 1, crc, false, 0, Waiting.SLEEP.toString());
     }
 
-    /** Messages there and back over usrsctp alone. */
+    /** Returns the subject for round trips over usrsctp alone. */
     public static Subject echo(long size) {
         return new Subject("usrsctp", "echo", size, 1, 1, 1, true, false, 0, Waiting.SLEEP.toString());
     }

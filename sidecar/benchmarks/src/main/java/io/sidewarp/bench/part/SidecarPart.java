@@ -18,20 +18,20 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What a sidecar takes: time to ready and resident memory, idle and after load, on all processors. The size of its
- * image is that of the file that {@code ./sidewarp images} wrote last, if it did.
+ * Measures a sidecar on all processors: time to ready, and resident memory when idle and after load. The size of its
+ * image is that of the last file that {@code ./sidewarp images} wrote, if any.
  */
 public final class SidecarPart implements PartRunner {
 
     /** A sidecar without a client. */
     public static final Subject IDLE = Subject.peer("sidecar", "idle", 0, "sleep");
 
-    /** A sidecar behind Writes of 1 MiB. */
+    /** A sidecar after Writes of 1 MiB. */
     public static final Subject LOADED = Subject.peer("sidecar", "write", 1 << 20, "sleep");
 
     private static final double MIB = 1 << 20;
 
-    /** Behind it, what started has settled. */
+    /** Time after which a started process has settled. */
     private static final Duration SETTLING = Duration.ofSeconds(1);
 
     @Override

@@ -13,10 +13,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
-/** What is measured between two applications, whatever is below their sidecars. */
+/** Measurements between two applications, independent of the transport below their sidecars. */
 public final class SidecarTests {
 
-    /** Message sizes of throughput, and how many are under way. */
+    /** Message sizes of throughput, and the number of messages in flight. */
     public static final List<ThroughputPart.Step> STEPS = List.of(
             new ThroughputPart.Step(64, 128),
             new ThroughputPart.Step(4 << 10, 64),
@@ -30,7 +30,7 @@ public final class SidecarTests {
 
     private static final Duration WARMUP = Duration.ofSeconds(1);
 
-    /** Where application and sidecar share a processor, their JVMs go on compiling for more than a minute. */
+    /** Time to settle. If application and sidecar share a processor, their JVMs compile for more than a minute. */
     private static final Duration SETTLING = Duration.ofSeconds(90);
 
     private static final Duration SETTLING_STREAM = Duration.ofSeconds(1);
@@ -39,22 +39,22 @@ public final class SidecarTests {
 
     private static final int MOST_UNSIGNALED = 64;
 
-    /** A measurement takes so many times that of engines. */
+    /** Factor between the time of a measurement and that of engines. */
     private static final int FACTOR = 2;
 
     private SidecarTests() {}
 
-    /** Streams of messages. */
+    /** Returns the subject for a stream of messages. */
     public static Subject stream(String operation, ThroughputPart.Step step) {
         return subject(operation, step.size(), step.depth(), signal(step.depth()));
     }
 
-    /** One message at a time. */
+    /** Returns the subject for one message at a time. */
     public static Subject pingPong(String operation, int size) {
         return subject(operation, size, 1, 1);
     }
 
-    /** Messages for one completion, as {@code sidewarp perf} has it: half of the depth but at most 64. */
+    /** Returns the messages for one completion, as in {@code sidewarp perf}: half of the depth but at most 64. */
     private static int signal(int depth) {
         return Math.clamp(depth / 2, 1, MOST_UNSIGNALED);
     }
@@ -63,17 +63,17 @@ public final class SidecarTests {
         return new Subject("application", operation, size, depth, signal, 1, true, false, 0, Waiting.YIELD.toString());
     }
 
-    /** Has all do what is measured, in short turns, before anything counts. */
+    /** Runs all measurements in short turns, before anything counts. */
     static void settle(Lab lab, SidecarPair pair) {
         settle(lab, pair, STEPS, LATENCY_SIZES);
     }
 
-    /** The same for some of the streams and sizes. */
+    /** Runs some of the streams and sizes in short turns, before anything counts. */
     static void settle(Lab lab, SidecarPair pair, List<ThroughputPart.Step> steps, List<Integer> sizes) {
         settle(lab, () -> warm(pair, steps, sizes));
     }
 
-    /** Does all of it for a moment each. */
+    /** Runs each stream and size for a moment. */
     static void warm(SidecarPair pair, List<ThroughputPart.Step> steps, List<Integer> sizes) {
         for (String operation : OPERATIONS) {
             steps.forEach(step -> pair.perf(operation, Duration.ZERO, SETTLING_STREAM, options(step)));
@@ -81,7 +81,7 @@ public final class SidecarTests {
         }
     }
 
-    /** Does something again and again before anything counts. */
+    /** Repeats a round until everything has settled, before anything counts. */
     static void settle(Lab lab, Runnable round) {
         long end = System.nanoTime() + (lab.quick() ? 0 : SETTLING.toNanos());
         while (System.nanoTime() - end < 0) {
@@ -113,7 +113,11 @@ public final class SidecarTests {
         stream(lab, recorder, pair, step, () -> {});
     }
 
-    /** @param beside measures a peer right before each */
+    /**
+     * Measures throughput of one size, by Write and Read.
+     *
+     * @param beside measures a peer right before each operation
+     */
     static void stream(Lab lab, Recorder recorder, SidecarPair pair, ThroughputPart.Step step, Runnable beside) {
         Duration warmup = lab.quick() ? lab.time() : WARMUP;
         for (String operation : OPERATIONS) {
@@ -134,7 +138,7 @@ public final class SidecarTests {
         pair.perf(operation, warmup, time, options(step)).forEach(report -> record(lab, recorder, report));
     }
 
-    /** Streams for a moment. */
+    /** Streams for a moment, and returns the rate in Gbit/s. */
     static double rate(SidecarPair pair, String operation, ThroughputPart.Step step, Duration warmup, Duration time) {
         return pair.perf(operation, warmup, time, options(step)).getFirst().gigabitsPerSecond();
     }
@@ -152,12 +156,12 @@ public final class SidecarTests {
         return pair.perf(operation, warmup, time, latencyOptions(List.of(size))).getFirst();
     }
 
-    /** Takes what a report says. */
+    /** Records a report. */
     static void record(Lab lab, Recorder recorder, PerfReport report) {
         record(lab, recorder, subject(report.operation(), report.size(), report.depth(), report.signal()), report);
     }
 
-    /** Takes what a report says, of that subject. */
+    /** Records a report for a subject. */
     static void record(Lab lab, Recorder recorder, Subject subject, PerfReport report) {
         if (report.latency()) {
             recorder.add(subject, Metric.P50_MICROSECONDS, report.p50Micros());

@@ -18,12 +18,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Streams of engines and of applications beside iperf3, grpc-java, and bare TCP with the copies and CRCs that RFC 5044 makes
- * an engine do. By turns of a moment each, so that all meet the same phases of a shared machine.
+ * Measures streams of engines and of applications beside iperf3 and grpc-java. Another peer is bare TCP with the copies
+ * and CRCs that RFC 5044 requires of an engine. All take turns of a moment each, and so meet the same phases of a
+ * shared machine.
  */
 public final class StreamsPart implements PartRunner {
 
-    /** What streams. */
+    /** Sizes and depths of the streams. */
     public static final List<ThroughputPart.Step> STEPS = MomentsPart.STEPS;
 
     private static final int TURNS = 8;
@@ -31,17 +32,17 @@ public final class StreamsPart implements PartRunner {
     private static final Duration WARMUP = Duration.ofMillis(100);
     private static final Duration MOMENT = Duration.ofMillis(250);
 
-    /** What iperf3 sends in about as long as a moment. */
+    /** Bytes that iperf3 sends in about one moment. */
     private static final long IPERF_OCTETS = 1L << 30;
 
-    /** Writes and Reads of a step between engines. */
+    /** Returns the plans of a step between engines: Writes and Reads. */
     public static List<TransferPlan> plans(ThroughputPart.Step step, boolean crc) {
         return List.of(
                 step.plan(Operation.WRITE).withCrc(crc),
                 step.plan(Operation.READ).withCrc(crc));
     }
 
-    /** Bare TCP with the copies and CRCs of an engine: the same for Writes and Reads. */
+    /** Returns the subject for bare TCP with the copies and CRCs of an engine. It is the same for Writes and Reads. */
     public static Subject limit(ThroughputPart.Step step, boolean crc) {
         return Samples.engine(limitPlan(step, crc)).of("limit");
     }
@@ -50,7 +51,7 @@ public final class StreamsPart implements PartRunner {
         return step.plan(Operation.WRITE).withSignal(1).withCrc(crc).withWaiting(Waiting.SPIN);
     }
 
-    /** The stream of iperf3 in the turns of a step. */
+    /** Returns the subject for the stream of iperf3 in the turns of a step. */
     public static Subject iperf(IperfKind kind, ThroughputPart.Step step) {
         return Peers.iperf(kind).of("iperf3 beside " + Sizes.format(step.size()));
     }

@@ -13,24 +13,24 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Writes and Reads of 64 octets to 16 MiB: with and without CRC, over one and several connections, with Markers. For
- * each size the peers come first.
+ * Measures Writes and Reads of 64 bytes to 16 MiB: with and without CRC, over one and several connections, with
+ * Markers. For each size the peers come first.
  */
 public final class ThroughputPart implements PartRunner {
 
     private static final int KIB = 1024;
     private static final int MIB = KIB * KIB;
 
-    /** Connections of the measurements with several. */
+    /** Number of connections in measurements with several. */
     public static final int CONNECTIONS = 8;
 
-    /** Fits into the caches twice. */
+    /** Bytes of a copy whose two buffers fit into the caches. */
     public static final int WARM_COPY = 64 * KIB;
 
-    /** Much larger than the caches. */
+    /** Bytes of a copy that is much larger than the caches. */
     public static final int COLD_COPY = 256 * MIB;
 
-    /** Message sizes, and how many are under way. */
+    /** Message sizes, and the number of messages in flight. */
     public static final List<Step> STEPS = List.of(
             new Step(64, 128),
             new Step(512, 128),
@@ -41,10 +41,10 @@ public final class ThroughputPart implements PartRunner {
 
     private static final List<Integer> QUICK_SIZES = List.of(64 * KIB, MIB);
 
-    /** A size and its depth. */
+    /** A message size and its depth. */
     public record Step(int size, int depth) {
 
-        /** Over one connection with CRC. */
+        /** Returns a plan over one connection with CRC. */
         public TransferPlan plan(Operation operation) {
             return TransferPlan.stream(operation, size, depth).withSignal(RatePart.signal(depth));
         }
@@ -84,12 +84,18 @@ public final class ThroughputPart implements PartRunner {
         }
     }
 
-    /** One connection with CRC, without, with Markers, and several connections with CRC. */
+    /**
+     * Returns the variants of a plan: one connection with CRC, without CRC, with Markers, and several connections with
+     * CRC.
+     */
     public static List<TransferPlan> variants(TransferPlan plan) {
         return List.of(plan, plan.withCrc(false), plan.withMarkers(true), plan.withConnections(CONNECTIONS));
     }
 
-    /** Each size, operation and variant has ways through the code that the JVM has to compile first. */
+    /**
+     * Returns the plans for settling. Each size, operation and variant takes paths through the code that the JVM has to
+     * compile first.
+     */
     private static List<TransferPlan> settling() {
         return STEPS.stream()
                 .flatMap(step -> Stream.of(step.plan(Operation.WRITE), step.plan(Operation.READ)))

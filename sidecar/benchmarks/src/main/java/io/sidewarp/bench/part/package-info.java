@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** The parts of the benchmark: which measurements each makes, and in which order. */
+/** The parts of the benchmark. Each part determines its measurements and their order. */
 @NullMarked
 package io.sidewarp.bench.part;
 

@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * An application beside a sidecar: one JVM, as those of the other ends, that carries out commands of the sidewarp program
- * one after the other. So it becomes as warm as they are.
+ * An application beside a sidecar: one JVM that carries out commands of the sidewarp program one after the other. Like
+ * the JVMs of the other ends it therefore becomes warm.
  */
 final class Application implements AutoCloseable {
 
@@ -20,10 +20,10 @@ final class Application implements AutoCloseable {
     }
 
     /**
-     * Starts it.
+     * Starts an application.
      *
-     * @param name of its log
-     * @param directory for that
+     * @param name name of its log
+     * @param directory directory for its log
      */
     static Application start(String name, Build build, Place place, Path directory) {
         return new Application(JvmProcess.start(name, build, CommandProgram.class, place, directory));
@@ -32,8 +32,8 @@ final class Application implements AutoCloseable {
     /**
      * Carries out a command.
      *
-     * @return what it printed
-     * @throws io.sidewarp.cli.Failure when it failed
+     * @return text that the command printed
+     * @throws io.sidewarp.cli.Failure if the command failed
      */
     String run(List<String> arguments) {
         CommandProgram.Reply reply = process.ask(arguments, CommandProgram.Reply.class);

@@ -12,21 +12,21 @@ import java.nio.file.Path;
  * Programs that were built from one checkout of the sources.
  *
  * @param root directory of the sources
- * @param classPath of the ends of measurements
+ * @param classPath class path of the ends of measurements
  */
 public record Build(Path root, String classPath) {
 
     private static final String JAR = "sidecar/benchmarks/target/sidewarp-benchmarks.jar";
 
-    /** That of this process. */
+    /** Returns the build of this process. */
     public static Build own(Path root) {
         return new Build(root, System.getProperty("java.class.path"));
     }
 
     /**
-     * Another one.
+     * Returns the build in another checkout.
      *
-     * @throws Failure when nothing is built there
+     * @throws Failure if nothing is built there
      */
     public static Build at(Path root) {
         Path directory = root.toAbsolutePath().normalize();

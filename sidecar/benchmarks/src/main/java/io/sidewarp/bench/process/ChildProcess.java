@@ -16,7 +16,10 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** A process whose output goes to a file. Closing it ends it: by SIGTERM, and when that does not help, by SIGKILL. */
+/**
+ * A process whose output goes to a file. Closing this object ends the process: by SIGTERM, and after a timeout by
+ * SIGKILL.
+ */
 final class ChildProcess implements AutoCloseable {
 
     private static final long STOP_SECONDS = 15;
@@ -32,7 +35,11 @@ final class ChildProcess implements AutoCloseable {
         this.log = log;
     }
 
-    /** @param environment is added to that of this process */
+    /**
+     * Starts a process.
+     *
+     * @param environment variables in addition to those of this process
+     */
     static ChildProcess start(String name, List<String> command, Map<String, String> environment, Path log) {
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
@@ -48,7 +55,7 @@ final class ChildProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** The first line with a text in it, which has to come in time. */
+    /** Returns the first line that contains a text. Fails if no such line comes in time. */
     String awaitLine(String text, Duration patience) {
         long deadline = System.nanoTime() + patience.toNanos();
         while (true) {
@@ -65,7 +72,9 @@ final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Everything that it printed, once it has ended by itself, with success and in time. */
+    /**
+     * Returns the whole output after the process has ended. Fails unless it ends by itself, with success and in time.
+     */
     String awaitSuccess(Duration patience) {
         try {
             if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {

@@ -11,8 +11,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Processes, and things of theirs such as directories, control groups and network namespaces, that do not outlive this
- * process, also when it is interrupted or terminated.
+ * Keeps processes and their resources from outliving this process, even if this process is interrupted or terminated.
+ * Resources are directories, control groups and network namespaces.
  */
 final class Children {
 
@@ -23,7 +23,7 @@ final class Children {
 
     private static volatile boolean ending;
 
-    /** How to remove something. */
+    /** Removal of a resource. */
     @FunctionalInterface
     interface Removal {
 
@@ -36,12 +36,16 @@ final class Children {
 
     private Children() {}
 
-    /** Whether this process was told to end, so that what fails from now on fails because of that. */
+    /** Returns whether this process was told to end. Later failures are then consequences of the end. */
     static boolean areEnding() {
         return ending;
     }
 
-    /** @throws Failure when this process is ending: nobody would end that one */
+    /**
+     * Starts a process.
+     *
+     * @throws Failure if this process is ending, since nothing would end the new process
+     */
     static Process start(ProcessBuilder builder) throws IOException {
         if (ending) {
             throw Failure.interrupted();
@@ -50,14 +54,14 @@ final class Children {
         RUNNING.add(process);
         process.onExit().thenAccept(RUNNING::remove);
         if (ending) {
-            // What ends all may have looked before.
+            // The shutdown hook may have looked at the list before this process was added.
             process.destroyForcibly();
             throw Failure.interrupted();
         }
         return process;
     }
 
-    /** Waits until a process that was asked to end has ended; after a time, or when interrupted, it is killed. */
+    /** Waits until a process has ended that was asked to end. Kills the process after a time, or when interrupted. */
     static void awaitEnd(Process process, long seconds) {
         boolean interrupted = Thread.interrupted();
         try {
@@ -73,12 +77,12 @@ final class Children {
         }
     }
 
-    /** Takes care of something that is there until it is removed, or until this process ends. */
+    /** Registers a resource for removal at the end of this process, unless it is removed earlier. */
     static void adopt(Object thing, Removal removal) {
         THINGS.put(thing, removal);
     }
 
-    /** Removes such a thing; when that fails, it is tried again at the end of this process. */
+    /** Removes a resource. A failed removal is retried at the end of this process. */
     static void remove(Object thing) throws IOException {
         Removal removal = THINGS.get(thing);
         if (removal != null) {
@@ -87,7 +91,10 @@ final class Children {
         }
     }
 
-    /** Such a thing is to stay; not when this process is ending, since what fails then fails because of that. */
+    /**
+     * Keeps a resource from being removed. Has no effect while this process is ending, since later failures are
+     * consequences of the end.
+     */
     static void forget(Object thing) {
         if (!ending) {
             THINGS.remove(thing);

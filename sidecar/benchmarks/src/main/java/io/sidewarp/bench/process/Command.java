@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A program of the machine that does something and ends. */
+/** Runs a program of the machine that ends by itself. */
 final class Command {
 
     private static final long PATIENCE_SECONDS = 60;
@@ -18,11 +18,11 @@ final class Command {
     private Command() {}
 
     /**
-     * Runs it.
+     * Runs a command.
      *
-     * @param hint what it takes, for people whose machine lacks that
-     * @return what it printed
-     * @throws Failure when it cannot be started or fails
+     * @param hint requirements of the command, for people whose machine lacks them
+     * @return output of the command
+     * @throws Failure if the command cannot be started or fails
      */
     static String run(String hint, List<String> command) {
         Process process = start(hint, command);
@@ -40,7 +40,7 @@ final class Command {
         }
     }
 
-    /** Starts it only. */
+    /** Starts a command without waiting for its end. */
     static Process start(String hint, List<String> command) {
         try {
             return Children.start(new ProcessBuilder(command).redirectErrorStream(true));

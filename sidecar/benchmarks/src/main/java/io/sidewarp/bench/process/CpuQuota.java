@@ -13,14 +13,14 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A control group whose processes share a quota of processor time, as those of a container with a CPU limit do; of version
- * 1 or 2 of control groups, whichever has the cpu controller.
+ * A control group whose processes share a quota of processor time, like the processes of a container with a CPU limit.
+ * Uses version 1 or 2 of control groups, whichever has the cpu controller.
  */
 public final class CpuQuota implements AutoCloseable {
 
     private static final Path MOUNT = Path.of("/sys/fs/cgroup");
 
-    /** The kernel hands out the quota anew so often, as for containers. */
+    /** Period after which the kernel renews the quota, as for containers. */
     private static final int PERIOD_MICROS = 100_000;
 
     private static final int REMOVALS = 500;
@@ -29,10 +29,10 @@ public final class CpuQuota implements AutoCloseable {
     private final Path group;
 
     /**
-     * How often a quota was used up.
+     * Use of a quota.
      *
-     * @param periods in which processes of the group ran
-     * @param throttled of them, those in which they had to wait for the next
+     * @param periods periods in which processes of the group ran
+     * @param throttled periods in which processes had to wait for the next period
      */
     public record Use(long periods, long throttled) {
 
@@ -40,12 +40,12 @@ public final class CpuQuota implements AutoCloseable {
             return new Use(number(stat, "nr_periods "), number(stat, "nr_throttled "));
         }
 
-        /** What came to it since another look. */
+        /** Returns the use since an earlier look. */
         public Use since(Use before) {
             return new Use(periods - before.periods, throttled - before.throttled);
         }
 
-        /** Of the periods, those in which processes had to wait. */
+        /** Returns the percentage of periods in which processes had to wait. */
         public double throttledPercent() {
             return periods == 0 ? 0 : 100.0 * throttled / periods;
         }
@@ -63,7 +63,7 @@ public final class CpuQuota implements AutoCloseable {
         this.group = group;
     }
 
-    /** Why no quota can be set on this machine, or by this user; empty if one can. */
+    /** Returns the reason why this machine or user cannot set a quota; empty if a quota can be set. */
     public static Optional<String> obstacle() {
         try (CpuQuota ignored = create("probe", 1)) {
             return Optional.empty();
@@ -75,8 +75,8 @@ public final class CpuQuota implements AutoCloseable {
     /**
      * Makes a group.
      *
-     * @param processors so many seconds of processor time in each second
-     * @throws Failure when that is not possible
+     * @param processors seconds of processor time in each second
+     * @throws Failure if the group cannot be made
      */
     public static CpuQuota create(String name, double processors) {
         boolean unified = Files.exists(MOUNT.resolve("cgroup.controllers"));
@@ -105,12 +105,12 @@ public final class CpuQuota implements AutoCloseable {
         }
     }
 
-    /** The file that takes the numbers of processes that join. */
+    /** Returns the file to which joining processes write their numbers. */
     Path members() {
         return group.resolve("cgroup.procs");
     }
 
-    /** How often the quota was used up since the group was made. */
+    /** Returns the use of the quota since the group was made. */
     public Use use() {
         try {
             return Use.parse(Files.readAllLines(group.resolve("cpu.stat")));
@@ -119,7 +119,7 @@ public final class CpuQuota implements AutoCloseable {
         }
     }
 
-    /** Removes the group once its processes, which have to be ending, are gone. */
+    /** Removes the group after its processes are gone. The processes have to be ending already. */
     @Override
     public void close() {
         IOException failure = null;

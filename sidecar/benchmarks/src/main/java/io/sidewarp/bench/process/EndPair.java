@@ -23,7 +23,7 @@ public final class EndPair implements AutoCloseable {
         this.active = active;
     }
 
-    /** Starts both. */
+    /** Starts both ends. */
     public static EndPair start(Build build, EndKind kind, Place active, Place passive, Path directory) {
         EndProcess other = EndProcess.start(build, kind, "passive", passive, passive.address(), directory);
         try {
@@ -37,15 +37,16 @@ public final class EndPair implements AutoCloseable {
     /**
      * Memory of both processes.
      *
-     * @param activeOctets in use, without garbage
+     * @param activeOctets bytes in use by the active end, without garbage
+     * @param passiveOctets bytes in use by the passive end
      */
     public record Footprint(long activeOctets, long passiveOctets) {}
 
     /**
-     * Measures.
+     * Measures a plan.
      *
-     * @param warmup how long the same goes on before
-     * @param time of the measurement
+     * @param warmup time of the same work before the measurement
+     * @param time time of the measurement
      */
     public Measurement measure(TransferPlan plan, Duration warmup, Duration time) {
         connect(plan);
@@ -54,13 +55,13 @@ public final class EndPair implements AutoCloseable {
         return measurement;
     }
 
-    /** Gets both ready for a plan. */
+    /** Prepares both ends for a plan. */
     public void connect(TransferPlan plan) {
         int port = passive.call(EndCommand.listen(plan)).port();
         active.call(EndCommand.connect(plan, port));
     }
 
-    /** Measures the plan that both are ready for. */
+    /** Measures the plan for which both ends are prepared. */
     public Measurement run(TransferPlan plan, Duration warmup, Duration time) {
         if (warmup.isPositive()) {
             active.call(EndCommand.run(warmup.toNanos()));
@@ -80,12 +81,12 @@ public final class EndPair implements AutoCloseable {
         return new Footprint(active.call(memory).memory(), passive.call(memory).memory());
     }
 
-    /** The process of the end that keeps the time. */
+    /** Returns the process of the end that keeps the time. */
     public long activePid() {
         return active.pid();
     }
 
-    /** The process of the other end. */
+    /** Returns the process of the other end. */
     public long passivePid() {
         return passive.pid();
     }

@@ -22,8 +22,8 @@ final class EndProcess implements AutoCloseable {
      * Starts an end.
      *
      * @param role active or passive
-     * @param address of the passive end
-     * @param directory for its log
+     * @param address address of the passive end
+     * @param directory directory for its log
      */
     static EndProcess start(Build build, EndKind kind, String role, Place place, String address, Path directory) {
         return new EndProcess(JvmProcess.start(
@@ -35,9 +35,9 @@ final class EndProcess implements AutoCloseable {
     }
 
     /**
-     * Has the end carry out a command.
+     * Sends a command to the end and returns the reply.
      *
-     * @throws io.sidewarp.cli.Failure when it cannot
+     * @throws io.sidewarp.cli.Failure if the end cannot carry out the command
      */
     EndReply call(EndCommand command) {
         EndReply reply = process.ask(command, EndReply.class);

@@ -26,8 +26,9 @@ public final class Iperf {
     private final Place passive;
 
     /**
-     * What iperf3 measured.
+     * Result of iperf3.
      *
+     * @param gigabitsPerSecond throughput at the receiver
      * @param activeCpuPerGib seconds of processor time per GiB at the sender
      * @param passiveCpuPerGib the same at the receiver
      */
@@ -35,7 +36,7 @@ public final class Iperf {
 
         private static final double GIB = 1L << 30;
 
-        /** Reads what {@code iperf3 --json} printed at the client. */
+        /** Parses the output of {@code iperf3 --json} at the client. */
         static Result parse(String json) throws IOException {
             JsonNode report = JSON.readTree(json);
             if (report.hasNonNull("error")) {
@@ -54,8 +55,10 @@ public final class Iperf {
     }
 
     /**
-     * @param active where the client runs, which sends
-     * @param passive where the server runs
+     * Makes a runner.
+     *
+     * @param active place of the client, which sends
+     * @param passive place of the server
      */
     public Iperf(Place active, Place passive) {
         this.active = active;
@@ -65,13 +68,13 @@ public final class Iperf {
     /**
      * Measures.
      *
-     * @param seconds of the measurement, at least 1
+     * @param seconds time of the measurement, at least 1
      */
     public Result measure(IperfKind kind, int seconds) {
         return run(kind, "-t", String.valueOf(seconds));
     }
 
-    /** Measures a stream that ends behind so many octets. */
+    /** Measures a stream that ends after a number of bytes. */
     public Result transfer(IperfKind kind, long octets) {
         return run(kind, "-n", String.valueOf(octets));
     }

@@ -8,11 +8,11 @@ import java.util.List;
 
 /** Ways to run one stream of iperf3. */
 public enum IperfKind {
-    /** With its defaults: 128 KiB to the socket at a time. */
+    /** Defaults of iperf3: 128 KiB to the socket at a time. */
     DEFAULT(128, CongestionControl.AUTOMATIC),
-    /** At its best with the machine's congestion control. */
+    /** Largest throughput with the machine's congestion control. */
     LARGE(1024, CongestionControl.AUTOMATIC),
-    /** The same with the congestion control that the engine has on loopback. */
+    /** The same size with the engine's congestion control on loopback. */
     LIKE_ENGINE(1024, CongestionControl.LOCAL);
 
     private final int kib;
@@ -23,7 +23,7 @@ public enum IperfKind {
         this.congestionControl = congestionControl;
     }
 
-    /** Octets of each write and read of a socket. */
+    /** Returns the bytes of each write and read of a socket. */
     public int length() {
         return kib << 10;
     }
@@ -39,7 +39,7 @@ public enum IperfKind {
         return congestionControl.isEmpty() ? List.of("-l", length) : List.of("-l", length, "-C", congestionControl);
     }
 
-    /** As one would type it. */
+    /** Returns the command in the notation of a shell. */
     @Override
     public String toString() {
         return "iperf3 " + String.join(" ", options());

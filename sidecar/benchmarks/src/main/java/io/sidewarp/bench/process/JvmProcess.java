@@ -20,10 +20,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** A JVM that answers each line of its input with a line. It ends with its input. */
+/** A JVM that answers each line of its input with a line. The JVM ends at the end of its input. */
 final class JvmProcess implements AutoCloseable {
 
-    /** Of all programs in Java, but for sidecars. Buffers and regions are outside of the heap. */
+    /** Flags of all Java programs except sidecars. Buffers and regions are outside of the heap. */
     static final List<String> FLAGS = List.of(
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow",
@@ -32,7 +32,7 @@ final class JvmProcess implements AutoCloseable {
             "-Xmx256m",
             "-XX:+AlwaysPreTouch",
             "-XX:MaxDirectMemorySize=2g",
-            // What the JVM has to say goes to the log: the standard output is for answers.
+            // Messages of the JVM go to the log: the standard output is for answers.
             "-Xlog:disable",
             "-Xlog:all=warning:stderr",
             "-XX:+DisplayVMOutputToStderr");
@@ -55,7 +55,7 @@ final class JvmProcess implements AutoCloseable {
         replies = process.inputReader(StandardCharsets.UTF_8);
     }
 
-    /** How to start a program of a build. */
+    /** Returns the command that starts a program of a build. */
     static List<String> command(Build build, Class<?> program, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -68,7 +68,7 @@ final class JvmProcess implements AutoCloseable {
     /**
      * Starts a program.
      *
-     * @param directory for its log
+     * @param directory directory for its log
      */
     static JvmProcess start(
             String name, Build build, Class<?> program, Place place, Path directory, String... arguments) {
@@ -87,10 +87,10 @@ final class JvmProcess implements AutoCloseable {
     }
 
     /**
-     * Has it answer a line of JSON with another one.
+     * Sends a request as a line of JSON, and returns the answer.
      *
-     * @param type of the answer
-     * @throws Failure when it does not, or not in time
+     * @param type type of the answer
+     * @throws Failure if there is no valid answer, or none in time
      */
     <T> T ask(Object request, Class<T> type) {
         String answer = exchange(json(request));
@@ -139,7 +139,7 @@ final class JvmProcess implements AutoCloseable {
         }
     }
 
-    /** What went wrong with a line, and where to look. */
+    /** Returns a failure for a request, which names the cause and the log. */
     Failure failure(String request, String what, @Nullable Throwable cause) {
         return new Failure(
                 ExitCode.FAILED, name + " failed at " + request + ": " + what + " (its log is " + log + ")", cause);
@@ -150,7 +150,7 @@ final class JvmProcess implements AutoCloseable {
         try {
             requests.close();
         } catch (IOException e) {
-            // It has ended already.
+            // The process has ended already.
         }
         Children.awaitEnd(process, STOP_SECONDS);
     }

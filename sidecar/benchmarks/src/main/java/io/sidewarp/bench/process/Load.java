@@ -11,9 +11,9 @@ import java.util.stream.Stream;
 /**
  * Time of all processors so far, in ticks of 10 ms.
  *
- * @param total of all processors, whatever they did
- * @param idle when there was nothing to do
- * @param own of this process and of its processes that have ended
+ * @param total time of all processors, busy or idle
+ * @param idle time without work
+ * @param own time of this process and of its ended child processes
  */
 public record Load(long total, long idle, long own) {
 
@@ -28,7 +28,7 @@ public record Load(long total, long idle, long own) {
 
     private static final int OWN_LAST = 14;
 
-    /** Up to now; all zero where it cannot be read. */
+    /** Returns the load up to now; all zero if it cannot be read. */
     public static Load now() {
         try (Stream<String> lines = Files.lines(Path.of("/proc/stat"))) {
             return parse(lines.findFirst().orElse(""), Files.readString(Path.of("/proc/self/stat")));
@@ -44,7 +44,7 @@ public record Load(long total, long idle, long own) {
             total += Long.parseLong(times[i]);
         }
         long idle = Long.parseLong(times[1 + IDLE]) + Long.parseLong(times[1 + IOWAIT]);
-        // The name of the program comes in parentheses, and may hold anything.
+        // The name of the program is in parentheses, and may contain any characters.
         String[] fields = process.substring(process.lastIndexOf(')') + 1).trim().split(" ", -1);
         long own = 0;
         for (int i = OWN_FIRST; i <= OWN_LAST; i++) {
@@ -53,7 +53,7 @@ public record Load(long total, long idle, long own) {
         return new Load(total, idle, own);
     }
 
-    /** Share of the time since an earlier load that others took, in percent. */
+    /** Returns the share of other processes in the time since an earlier load, in percent. */
     public double othersPercentSince(Load earlier) {
         long elapsed = total - earlier.total;
         long others = elapsed - (idle - earlier.idle) - (own - earlier.own);

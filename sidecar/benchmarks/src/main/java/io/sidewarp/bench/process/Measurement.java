@@ -8,10 +8,12 @@ import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Usage;
 
 /**
- * What one plan gave.
+ * Result of one plan.
  *
- * @param active what the end that kept the time used meanwhile
- * @param passive what the other end used
+ * @param plan plan that was measured
+ * @param outcome outcome at the end that kept the time
+ * @param active resources that the end that kept the time used meanwhile
+ * @param passive resources that the other end used
  */
 public record Measurement(TransferPlan plan, Outcome outcome, Usage active, Usage passive) {
 
@@ -25,12 +27,12 @@ public record Measurement(TransferPlan plan, Outcome outcome, Usage active, Usag
         return octets() * 8 / outcome.nanos();
     }
 
-    /** Seconds of processor time per GiB of payload. */
+    /** Returns the seconds of processor time per GiB of payload. */
     public double cpuPerGib(Usage end) {
         return end.cpuNanos() / 1e9 / (octets() / GIB);
     }
 
-    /** Octets of the heap. */
+    /** Returns the bytes of heap that an end allocated for each message. */
     public double allocatedPerMessage(Usage end) {
         return (double) end.allocatedOctets() / outcome.messages();
     }

@@ -9,14 +9,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Memory of processes, from /proc. */
+/** Reads the memory of processes from /proc. */
 public final class Memory {
 
     private static final long KIB = 1024;
 
     private Memory() {}
 
-    /** Resident octets of a process, or 0 when it is not there. */
+    /** Returns the resident bytes of a process, or 0 if it does not exist. */
     public static long residentOctets(long pid) {
         try (Stream<String> lines = Files.lines(Path.of("/proc/" + pid + "/status"))) {
             return residentOctets(lines.toList());

@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Two hosts and an Ethernet between them, as two pods of a node have: two network namespaces and a veth pair. Nothing
- * leaves it.
+ * Two hosts and an Ethernet between them, like two pods of a node: two network namespaces and a veth pair. No packet
+ * leaves this network.
  */
 public final class Network implements AutoCloseable {
 
-    /** Octets of an IP packet. */
+    /** Maximum bytes of an IP packet. */
     public static final int MTU = 1500;
 
     private static final String HINT = "a network takes root and ip, Debian and Ubuntu: apt-get install iproute2";
@@ -32,12 +32,12 @@ public final class Network implements AutoCloseable {
     /**
      * One of the two hosts.
      *
-     * @param namespace its name
-     * @param address IPv4
+     * @param namespace name of its network namespace
+     * @param address IPv4 address
      */
     public record Host(String namespace, String address) {
 
-        /** What to put in front of a command that shall run there, in the same process. */
+        /** Returns the prefix of a command that runs on this host, in the same process. */
         List<String> prefix() {
             return List.of("nsenter", "--net=" + NAMESPACES.resolve(namespace));
         }
@@ -77,7 +77,7 @@ public final class Network implements AutoCloseable {
         this.passive = passive;
     }
 
-    /** Why no network can be made on this machine, or by this user; empty if one can. */
+    /** Returns the reason why this machine or user cannot make a network; empty if a network can be made. */
     public static Optional<String> obstacle() {
         try (Network ignored = create("probe")) {
             return Optional.empty();
@@ -87,13 +87,13 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Makes one, with the machine's congestion control of TCP.
+     * Makes a network, with the machine's congestion control of TCP.
      *
-     * @param name tells this one from others of this process
-     * @throws Failure when that is not possible
+     * @param name name that distinguishes the network from others of this process
+     * @throws Failure if the network cannot be made
      */
     public static Network create(String name) {
-        // Addresses for documentation (RFC 5737), as nobody else has them.
+        // Uses addresses for documentation (RFC 5737), which no other host has.
         String prefix = "sidewarp-" + ProcessHandle.current().pid() + "-" + name;
         Network network = new Network(new Host(prefix + "-a", "192.0.2.1"), new Host(prefix + "-b", "192.0.2.2"));
         try {
@@ -126,20 +126,20 @@ public final class Network implements AutoCloseable {
         }
     }
 
-    /** Where the end runs that keeps the time. */
+    /** Returns the host of the end that keeps the time. */
     public Host active() {
         return active;
     }
 
-    /** Where the other end runs. */
+    /** Returns the host of the other end. */
     public Host passive() {
         return passive;
     }
 
     /**
-     * Gives connections and listeners that begin from now on another congestion control.
+     * Sets the congestion control of later connections and listeners.
      *
-     * @return false when namespaces cannot have it: it is none that the machine allows everybody
+     * @return false if namespaces cannot use it, since the machine does not allow it to all users
      */
     public boolean useCongestionControl(String name) {
         try {
@@ -151,7 +151,7 @@ public final class Network implements AutoCloseable {
         }
     }
 
-    /** The name of what TCP connections of this machine have by default. */
+    /** Returns the default congestion control of TCP connections on this machine. */
     public static String machinesCongestionControl() {
         try {
             return Files.readString(Path.of(CONGESTION_CONTROL)).strip();
@@ -166,7 +166,7 @@ public final class Network implements AutoCloseable {
         Command.run(HINT, command);
     }
 
-    /** Removes it; what ran on its hosts has to have ended. */
+    /** Removes the network. All processes on its hosts must have ended. */
     @Override
     public void close() {
         try {

@@ -11,9 +11,9 @@ import io.sidewarp.cli.Failure;
 import java.util.List;
 
 /**
- * What {@code sidewarp perf --json} said of a test; docs/cli.md describes its members.
+ * Report of a test by {@code sidewarp perf --json}; docs/cli.md describes its members.
  *
- * @param activeCpuPerGib seconds of processor time per GiB of the application that asks and its sidecar
+ * @param activeCpuPerGib seconds of processor time per GiB, of the application that asks and its sidecar
  * @param passiveCpuPerGib the same at the other end
  */
 public record PerfReport(
@@ -33,7 +33,7 @@ public record PerfReport(
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** Reads one object a line; other lines are for people. */
+    /** Parses one object a line; skips other lines, which are for people. */
     static List<PerfReport> parse(String output) {
         return output.lines()
                 .filter(line -> line.startsWith("{"))

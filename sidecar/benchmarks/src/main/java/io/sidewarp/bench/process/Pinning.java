@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Which processors each end may use, peers and Sidewarp alike, by taskset(1).
+ * Processors of each end, set by taskset(1) for peers and Sidewarp alike.
  *
- * @param active list of processors as taskset takes it, such as {@code 0,2-3}; empty: all
+ * @param active list of processors in the notation of taskset, such as {@code 0,2-3}; empty for all
  * @param passive the same for the other end
  */
 public record Pinning(String active, String passive) {
@@ -26,7 +26,7 @@ public record Pinning(String active, String passive) {
     /**
      * Reads {@code none}, {@code auto} or {@code ACTIVE:PASSIVE}, such as {@code 0:1} or {@code 0-1:2-3}.
      *
-     * @throws IllegalArgumentException when it is none of these
+     * @throws IllegalArgumentException if the text has another form
      */
     public static Pinning parse(String text) {
         if (text.equals("none")) {
@@ -46,7 +46,7 @@ public record Pinning(String active, String passive) {
         return new Pinning(text.substring(0, colon), text.substring(colon + 1));
     }
 
-    /** One processor for each end, or two where there are at least four; none where there is only one. */
+    /** Returns one processor for each end, or two if there are at least four. Returns none if there is only one. */
     static Pinning automatic(List<Integer> processors) {
         int each = processors.size() >= 4 ? 2 : 1;
         return processors.size() < 2
@@ -54,7 +54,7 @@ public record Pinning(String active, String passive) {
                 : new Pinning(join(processors.subList(0, each)), join(processors.subList(each, 2 * each)));
     }
 
-    /** Numbers of a list such as {@code 0,2-3}. */
+    /** Returns the numbers of a list such as {@code 0,2-3}. */
     static List<Integer> numbers(String list) {
         List<Integer> numbers = new ArrayList<>();
         for (String range : list.trim().split(",", -1)) {
@@ -68,12 +68,12 @@ public record Pinning(String active, String passive) {
         return numbers;
     }
 
-    /** Where the end that keeps the time runs. */
+    /** Returns the place of the end that keeps the time. */
     public Place activePlace() {
         return Place.on(active);
     }
 
-    /** Where the other end runs. */
+    /** Returns the place of the other end. */
     public Place passivePlace() {
         return Place.on(passive);
     }

@@ -8,35 +8,35 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where the processes of an end run.
+ * Place of the processes of an end.
  *
- * @param processors that they may use, as taskset takes them, such as {@code 0,2-3}; empty: all
- * @param quota how much of the time of these, all of them together; empty: all of it
- * @param host the host of a network that they are on; empty: the one that this process is on
+ * @param processors processors in the notation of taskset, such as {@code 0,2-3}; empty for all
+ * @param quota processor time that the processes share; empty for no quota
+ * @param host host of a network; empty for the host of this process
  */
 public record Place(String processors, Optional<CpuQuota> quota, Optional<Network.Host> host) {
 
-    /** On all processors, all of the time. */
+    /** All processors, without a quota. */
     public static final Place ANYWHERE = on("");
 
     private static final String LOOPBACK = "127.0.0.1";
 
-    /** All of the time of some processors. */
+    /** Returns a place with some processors, without a quota. */
     public static Place on(String processors) {
         return new Place(processors, Optional.empty(), Optional.empty());
     }
 
-    /** On all processors, for some of the time. */
+    /** Returns a place with all processors and a quota. */
     public static Place within(CpuQuota quota) {
         return new Place("", Optional.of(quota), Optional.empty());
     }
 
-    /** The same on a host of a network. */
+    /** Returns the same place on a host of a network. */
     public Place at(Network.Host newHost) {
         return new Place(processors, quota, Optional.of(newHost));
     }
 
-    /** Returns whether it is one processor, all of its time. */
+    /** Returns whether the place is one processor of this host, without a quota. */
     boolean isOneProcessor() {
         return !processors.isEmpty()
                 && processors.chars().allMatch(Character::isDigit)
@@ -44,12 +44,12 @@ public record Place(String processors, Optional<CpuQuota> quota, Optional<Networ
                 && host.isEmpty();
     }
 
-    /** Where those of other ends find what listens here. */
+    /** Returns the address at which other ends reach listeners of this place. */
     String address() {
         return host.map(Network.Host::address).orElse(LOOPBACK);
     }
 
-    /** A command line that runs another one here, in the same process. */
+    /** Returns a command line that runs another one in this place, in the same process. */
     List<String> wrap(List<String> command) {
         List<String> wrapped = new ArrayList<>();
         quota.ifPresent(group -> wrapped.addAll(List.of(

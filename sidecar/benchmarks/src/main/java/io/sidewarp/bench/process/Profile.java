@@ -19,8 +19,8 @@ import java.util.regex.Pattern;
 public final class Profile implements AutoCloseable {
 
     /**
-     * Samples a second. By timer, as virtual machines often have no counters; many more of them slow what is looked at, up to
-     * ten times.
+     * Samples a second. Sampling uses a timer, since virtual machines often have no counters. A much higher rate slows
+     * the profiled program up to ten times.
      */
     private static final int RATE = 197;
 
@@ -30,7 +30,7 @@ public final class Profile implements AutoCloseable {
             "a profile takes perf, Debian and Ubuntu: apt-get install linux-perf, and root or"
                     + " kernel.perf_event_paranoid of at most 1";
 
-    /** What the report has for each symbol: share, where it is ([k] or [.]), its name. */
+    /** Line of the report for a symbol: share, location ([k] or [.]), name. */
     private static final Pattern LINE = Pattern.compile("\\s*([0-9.]+)%\\s+\\[(.)]\\s+(.+?)(\\s+-)*\\s*");
 
     private static final List<String> KERNEL_COPIES = List.of("_from_iter", "_to_iter", "copy_user", "rep_movs");
@@ -48,8 +48,8 @@ public final class Profile implements AutoCloseable {
     /**
      * Begins to sample.
      *
-     * @param pid a JVM of this user
-     * @param directory for files, which go when this is closed
+     * @param pid number of a JVM of this user
+     * @param directory directory for files; they are deleted when the profile is closed
      */
     public static Profile begin(long pid, Path directory) {
         Path data = directory.resolve("perf-" + pid + ".data");
@@ -72,12 +72,12 @@ public final class Profile implements AutoCloseable {
                                 String.valueOf(pid))));
     }
 
-    /** Ends it: percent of the samples that show each kind of work. */
+    /** Ends sampling. Returns the percentage of samples for each kind of work. */
     public Map<Metric, Double> end() {
-        // perf writes what it has when it is asked to end.
+        // perf writes its samples when it is asked to end.
         perf.destroy();
         Children.awaitEnd(perf, PATIENCE_SECONDS);
-        // Tells perf, by a file where it looks for it, what the JVM has compiled.
+        // Writes the names of compiled methods to the file in which perf looks for them.
         Command.run(
                 HINT,
                 List.of(
@@ -104,7 +104,7 @@ public final class Profile implements AutoCloseable {
         return Path.of("/tmp", "perf-" + pid + ".map");
     }
 
-    /** Sorts what perf reported by symbol. */
+    /** Sorts the symbols of perf's report by kind of work. */
     static Map<Metric, Double> parse(String report) {
         Map<Metric, Double> percent = new EnumMap<>(Metric.class);
         report.lines()
@@ -123,11 +123,11 @@ public final class Profile implements AutoCloseable {
                     ? Metric.KERNEL_COPY_PERCENT
                     : Metric.KERNEL_PERCENT;
         }
-        // The JVM makes the stubs of CRCs with the first ones, those that copy memory with the last ones.
+        // The initial stubs of the JVM contain the CRC stubs, and the final stubs contain the copy stubs.
         return switch (symbol) {
             case "StubRoutines (finalstubs)" -> Metric.MEMORY_COPY_PERCENT;
             case "StubRoutines (initialstubs)" -> Metric.CRC_PERCENT;
-            // Methods have their parameters behind them.
+            // Names of methods end with their parameters.
             default ->
                 symbol.endsWith(")") || symbol.equals("Interpreter") ? Metric.JAVA_PERCENT : Metric.NATIVE_PERCENT;
         };

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A program in C that does the least that applications over rings can do: see {@code e2e-tests/perf/relay.c}. It shows what four
- * processes on two processors cost by themselves.
+ * A program in C with the minimal work of applications over rings: see {@code e2e-tests/perf/relay.c}. It shows the
+ * costs of four processes on two processors without RDMA.
  */
 public final class Relay {
 
@@ -35,16 +35,16 @@ public final class Relay {
         this.passive = passive;
     }
 
-    /** Returns whether the program can run in these places: it takes one processor for each end. */
+    /** Returns whether the program can run in these places: the program needs one processor for each end. */
     public static boolean fits(Place active, Place passive) {
         return active.isOneProcessor() && passive.isOneProcessor();
     }
 
     /**
-     * Makes the program.
+     * Compiles the program.
      *
      * @param root directory of the sources
-     * @param directory where it goes
+     * @param directory directory for the program
      */
     public static Relay compile(Path root, Path directory, Place active, Place passive) {
         Path program = directory.resolve("relay");
@@ -65,7 +65,7 @@ public final class Relay {
      * Measures messages of 8 bytes, one at a time.
      *
      * @param operation write or read
-     * @return p50 and p99 in us, of a Write half of the way there and back
+     * @return p50 and p99 in us; for a Write, of half of the round trip
      */
     public double[] latencyMicros(String operation, Duration time) {
         JsonNode result = run(operation, "latency", time);
@@ -74,7 +74,7 @@ public final class Relay {
         };
     }
 
-    /** Measures messages of 64 bytes a second, 128 under way, with a completion for each 64. */
+    /** Measures messages of 64 bytes a second, with 128 in flight and one completion for each 64. */
     public double messagesPerSecond(String operation, Duration time) {
         return run(operation, "rate", time).required("messages_per_second").asDouble();
     }

@@ -7,7 +7,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Where the logs and other files of a run are. It goes with this process, also when that is interrupted. */
+/**
+ * Directory for logs and other files of a run. It is deleted at the end of this process, even if the process is
+ * interrupted.
+ */
 public final class RunDirectory {
 
     private final Path path;
@@ -16,7 +19,7 @@ public final class RunDirectory {
         this.path = path;
     }
 
-    /** Makes one. */
+    /** Makes a directory. */
     public static RunDirectory create() throws IOException {
         Path path = Files.createTempDirectory("sidewarp-bench-");
         Children.adopt(path, () -> Trees.delete(path));
@@ -27,12 +30,12 @@ public final class RunDirectory {
         return path;
     }
 
-    /** Whether this process was told to end by a signal: what fails then has no other cause. */
+    /** Returns whether a signal told this process to end. Later failures are then consequences of the signal. */
     public static boolean isRunEnding() {
         return Children.areEnding();
     }
 
-    /** Something failed, and logs tell what: it stays. */
+    /** Keeps the directory after a failure, since its logs explain the failure. */
     public void keep() {
         Children.forget(path);
     }

@@ -39,9 +39,9 @@ public final class Sidecar implements AutoCloseable {
     }
 
     /**
-     * Starts one and waits until it serves.
+     * Starts a sidecar and waits until it serves.
      *
-     * @param base where its directory is made
+     * @param base directory in which the sidecar's directory is made
      */
     public static Sidecar start(Build build, String name, Place place, Path base) {
         Path directory = base.resolve(name);
@@ -71,22 +71,22 @@ public final class Sidecar implements AutoCloseable {
         return new Sidecar(build, name, place, directory, process, System.nanoTime() - begin);
     }
 
-    /** From the start of the process until it said that it serves. */
+    /** Returns the time from the start of the process until it reported that it serves. */
     public long readyNanos() {
         return readyNanos;
     }
 
-    /** Octets of memory that belong to the process and are in use, from /proc. */
+    /** Returns the resident bytes of the process, from /proc. */
     public long residentOctets() {
         return Memory.residentOctets(process.pid());
     }
 
-    /** Processor time that the process has used. */
+    /** Returns the processor time of the process. */
     public ProcessCpu cpu() {
         return new ProcessCpu(process.pid());
     }
 
-    /** Octets of the files in its shared volume. */
+    /** Returns the bytes of all files in the sidecar's shared volume. */
     public long volumeOctets() {
         try (Stream<Path> files = Files.list(directory.resolve("volume"))) {
             return files.mapToLong(file -> file.toFile().length()).sum();
@@ -96,14 +96,14 @@ public final class Sidecar implements AutoCloseable {
         }
     }
 
-    /** A client in this process; the caller closes it. */
+    /** Returns a client in this process; the caller closes it. */
     public SidewarpClient client() {
         return SidewarpClient.connect(ClientOptions.defaults()
                 .withTarget("unix://" + directory.resolve("api.sock"))
                 .withSharedVolume(directory.resolve("volume")));
     }
 
-    /** Options of the sidewarp program for this sidecar. */
+    /** Returns the options of the sidewarp program for this sidecar. */
     List<String> options() {
         return List.of(
                 "--api",
@@ -112,12 +112,15 @@ public final class Sidecar implements AutoCloseable {
                 directory.resolve("volume").toString());
     }
 
-    /** Starts an application that carries out one command of the sidewarp program after the other, where this runs. */
+    /**
+     * Starts an application in the place of the sidecar. The application carries out commands of the sidewarp program
+     * one after the other.
+     */
     Application application(String applicationName) {
         return Application.start(applicationName, build, place, directory);
     }
 
-    /** Starts one command of the sidewarp program as such an application, where this runs. */
+    /** Starts one command of the sidewarp program in the place of the sidecar. */
     ChildProcess command(List<String> arguments) {
         List<String> command = JvmProcess.command(build, Sidewarp.class, arguments.toArray(String[]::new));
         command.addAll(options());

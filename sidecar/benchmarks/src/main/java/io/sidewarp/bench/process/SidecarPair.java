@@ -17,8 +17,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two sidecars and a {@code sidewarp perf --listen} at one of them. Volumes are in memory where that is possible. An end's
- * sidecar and application run in the same place.
+ * Two sidecars, and a {@code sidewarp perf --listen} at one of them. Volumes are in memory if possible. Sidecar and
+ * application of an end run in the same place.
  */
 public final class SidecarPair implements AutoCloseable {
 
@@ -61,7 +61,7 @@ public final class SidecarPair implements AutoCloseable {
     /**
      * Returns options of {@code sidewarp perf} for a path of work.
      *
-     * @param help what {@code perf --help} prints; a build whose perf has no {@code --queue} has the gRPC queue only
+     * @param help output of {@code perf --help}; without {@code --queue} in it, the build has the gRPC queue only
      */
     static List<String> queueOptions(String help, QueuePath path) {
         if (!help.contains("--queue")) {
@@ -75,9 +75,9 @@ public final class SidecarPair implements AutoCloseable {
     /**
      * Starts everything.
      *
-     * @param activePlace where the end that measures runs, application and sidecar
+     * @param activePlace place of the application and the sidecar that measure
      * @param llp tcp or sctp
-     * @param path how work reaches the sidecars, where the build has more than the gRPC queue
+     * @param path path of work to the sidecars; ignored if the build has the gRPC queue only
      */
     public static SidecarPair start(Build build, Place activePlace, Place passivePlace, String llp, QueuePath path) {
         Path directory = createDirectory();
@@ -99,7 +99,7 @@ public final class SidecarPair implements AutoCloseable {
         return passive.command(arguments);
     }
 
-    /** Listens anew: a listener's connections have the congestion control that was there when it began. */
+    /** Listens again. The connections of a listener keep the congestion control from the time when it began. */
     public void listenAgain() {
         server.close();
         server = listen();
@@ -118,9 +118,9 @@ public final class SidecarPair implements AutoCloseable {
     }
 
     /**
-     * The same by a second application of the sidecar that asks, beside the first one.
+     * Measures with a second application of the sidecar that asks, beside the first one.
      *
-     * @return when it has ended
+     * @return future that completes when the measurement has ended
      */
     public CompletableFuture<List<PerfReport>> perfBeside(
             String operation, Duration warmup, Duration time, String... options) {
@@ -143,12 +143,12 @@ public final class SidecarPair implements AutoCloseable {
         return PerfReport.parse(application.run(arguments));
     }
 
-    /** The sidecar that asks. */
+    /** Returns the sidecar that asks. */
     public Sidecar active() {
         return active;
     }
 
-    /** What perf prints: "listening on 127.0.0.1:7471", and over SCTP " in UDP port 9899" behind it. */
+    /** Parses the line that perf prints: "listening on 127.0.0.1:7471", followed by " in UDP port 9899" over SCTP. */
     static List<String> destination(String line, String llp) {
         String[] words = line.substring(line.indexOf(LISTENING) + LISTENING.length())
                 .strip()

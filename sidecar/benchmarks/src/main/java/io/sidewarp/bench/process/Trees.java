@@ -12,12 +12,12 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import org.jspecify.annotations.Nullable;
 
-/** Directories with all that is in them. */
+/** Handles directories with their whole content. */
 final class Trees {
 
     private Trees() {}
 
-    /** Deletes a directory; others may delete in it at the same time. */
+    /** Deletes a directory. Other processes may delete files in it at the same time. */
     static void delete(Path tree) throws IOException {
         Files.walkFileTree(tree, new SimpleFileVisitor<>() {
             @Override

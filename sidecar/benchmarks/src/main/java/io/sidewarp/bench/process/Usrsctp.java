@@ -15,14 +15,14 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * usrsctp alone between two processes: {@code e2e-tests/perf/usrsctp-transfer.c}, which a C compiler makes into a
- * program first.
+ * Runs usrsctp alone between two processes: {@code e2e-tests/perf/usrsctp-transfer.c}, which a C compiler compiles
+ * first.
  */
 public final class Usrsctp {
 
     private static final Duration COMPILE_PATIENCE = Duration.ofSeconds(60);
     private static final Duration MEASURE_PATIENCE = Duration.ofSeconds(60);
-    /** Runs of the program until one measured, because it crashed once, for a reason that is not known. */
+    /** Maximum runs of the program for one measurement. The program crashed once, for an unknown reason. */
     private static final int ATTEMPTS = 3;
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -38,11 +38,11 @@ public final class Usrsctp {
     }
 
     /**
-     * Makes the program.
+     * Compiles the program.
      *
      * @param root directory of the sources
-     * @param directory where it goes
-     * @param progress is told when it failed and runs again
+     * @param directory directory for the program
+     * @param progress receives a line when the program failed and runs again
      */
     public static Usrsctp compile(Path root, Path directory, Consumer<String> progress) {
         Path program = directory.resolve("usrsctp-transfer");
@@ -64,7 +64,7 @@ public final class Usrsctp {
     /**
      * Measures a stream; returns Gbit/s.
      *
-     * @param crc false leaves the checksum out at both ends, which is no SCTP any more
+     * @param crc false omits the checksum at both ends, which violates SCTP
      */
     public double gigabitsPerSecond(long size, boolean crc, Duration time) {
         return run("throughput", size, crc, time)
@@ -72,7 +72,7 @@ public final class Usrsctp {
                 .asDouble();
     }
 
-    /** Microseconds of half of the way there and back that so many of messages did not exceed: p50 and p99. */
+    /** Measures round trips. Returns p50 and p99 of half of the round trip, in microseconds. */
     public double[] latencyMicros(long size, Duration time) {
         JsonNode result = run("latency", size, true, time);
         return new double[] {

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** The processes of a measurement as the bench command sees them: it starts, pins, asks and ends them. */
+/** Processes of a measurement as the bench command sees them. The command starts, pins, asks and ends them. */
 @NullMarked
 package io.sidewarp.bench.process;
 

@@ -11,19 +11,19 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
-/** Figures of a part as cells of a table; empty where nothing was measured. */
+/** Figures of a part as cells of a table. A cell is empty if nothing was measured. */
 record Cells(PartResult part) {
 
     OptionalDouble median(Subject subject, Metric metric) {
         return part.find(subject, metric).stream().mapToDouble(Series::median).findFirst();
     }
 
-    /** The median. */
+    /** Returns the median. */
     String value(Subject subject, Metric metric) {
         return part.find(subject, metric).map(series -> number(series.median())).orElse("");
     }
 
-    /** The median, and the least and the greatest value in parentheses. */
+    /** Returns the median, and the least and the greatest value in parentheses. */
     String spread(Subject subject, Metric metric) {
         return part.find(subject, metric)
                 .map(series -> series.samples().size() == 1
@@ -32,17 +32,17 @@ record Cells(PartResult part) {
                 .orElse("");
     }
 
-    /** The median, and the quartiles in parentheses: of many samples. */
+    /** Returns the median, and the quartiles in parentheses; for many samples. */
     String quartiles(Subject subject, Metric metric) {
         return part.find(subject, metric).map(Cells::quartiles).orElse("");
     }
 
-    /** What a subject is of another one in each turn: the median, and the quartiles in parentheses. */
+    /** Returns the ratio of a subject to another one in each turn: the median, and the quartiles in parentheses. */
     String ofEachTurn(Subject subject, Subject reference, Metric metric) {
         return turns(subject, reference, metric).map(Cells::quartiles).orElse("");
     }
 
-    /** The median of what a subject is of another one in each turn. */
+    /** Returns the median of a subject's ratios to another one in each turn. */
     OptionalDouble medianOfTurns(Subject subject, Subject reference, Metric metric) {
         return turns(subject, reference, metric).stream()
                 .mapToDouble(Series::median)
@@ -59,17 +59,17 @@ record Cells(PartResult part) {
                 + number(series.quartiles().getLast()) + ")";
     }
 
-    /** How many samples there are. */
+    /** Returns the number of samples. */
     int count(Subject subject, Metric metric) {
         return part.find(subject, metric).map(series -> series.samples().size()).orElse(0);
     }
 
-    /** The median over that of another subject. */
+    /** Returns the ratio of the median to that of another subject. */
     String ratio(Subject subject, Subject reference, Metric metric) {
         return number(ratio(median(subject, metric), median(reference, metric)));
     }
 
-    /** Processor time of both ends for a GiB. */
+    /** Returns the processor time of both ends for a GiB. */
     OptionalDouble cpuOfBothEnds(Subject subject) {
         OptionalDouble active = median(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB);
         OptionalDouble passive = median(subject, Metric.PASSIVE_CPU_SECONDS_PER_GIB);
@@ -78,19 +78,19 @@ record Cells(PartResult part) {
                 : OptionalDouble.empty();
     }
 
-    /** One figure over another one, if both are there. */
+    /** Returns the ratio of two figures; empty unless both exist. */
     static OptionalDouble ratio(OptionalDouble figure, OptionalDouble reference) {
         return figure.isPresent() && reference.isPresent()
                 ? OptionalDouble.of(figure.getAsDouble() / reference.getAsDouble())
                 : OptionalDouble.empty();
     }
 
-    /** A figure, if it is there. */
+    /** Returns a figure as text; empty text if there is none. */
     static String number(OptionalDouble figure) {
         return figure.isPresent() ? number(figure.getAsDouble()) : "";
     }
 
-    /** Three digits, as nothing here is known better. */
+    /** Returns a number with three digits, since no figure is more precise. */
     static String number(double value) {
         double size = Math.abs(value);
         if (size >= 100) {

@@ -19,7 +19,7 @@ import io.sidewarp.cli.text.Sizes;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Tables of the parts that tell what a change brings. */
+/** Tables of the parts that show the effect of a change. */
 final class ChangeTables {
 
     private static final Metric RATE = Metric.GIGABITS_PER_SECOND;

@@ -33,7 +33,7 @@ final class EngineTables {
         return peers(cells) + "\n" + bySize(cells) + "\n" + costs(cells);
     }
 
-    /** One stream of iperf3, and copies. */
+    /** Returns a table with one stream of iperf3, and copies. */
     private static String peers(Cells cells) {
         List<List<String>> rows = new ArrayList<>();
         for (IperfKind kind : IperfKind.values()) {
@@ -46,13 +46,13 @@ final class EngineTables {
         return peers(rows) + distance(cells);
     }
 
-    /** Those that were measured. */
+    /** Returns a table with the measured rows of peers. */
     static String peers(List<List<String>> rows) {
         return Markdown.table(
                 1, List.of("peers", "Gbit/s", "CPU s/GiB, sender", "CPU s/GiB, receiver"), measured(rows));
     }
 
-    /** Rows whose first figure is there. */
+    /** Returns the rows that have a first figure. */
     static List<List<String>> measured(List<List<String>> rows) {
         return rows.stream().filter(row -> !row.get(1).isEmpty()).toList();
     }
@@ -64,7 +64,7 @@ final class EngineTables {
                 : "\nA cache line takes " + micros + " us there and back between the processors of the ends.\n";
     }
 
-    /** What a peer gets, and what that takes. */
+    /** Returns a row with the throughput of a peer, and its processor time. */
     static List<String> peer(Cells cells, String name, Subject subject) {
         return List.of(
                 name,

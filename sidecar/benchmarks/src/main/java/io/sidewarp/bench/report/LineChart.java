@@ -10,8 +10,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * A line chart in SVG: values over categories, with the spread of each value. Logarithmic, since what is compared
- * differs by orders of magnitude.
+ * A line chart in SVG: values over categories, with the spread of each value. The scale is logarithmic, since the
+ * values differ by orders of magnitude.
  */
 final class LineChart {
 
@@ -22,7 +22,7 @@ final class LineChart {
     private static final int TOP = 40;
     private static final int BOTTOM = 50;
 
-    /** Told apart also by those who see few colours. */
+    /** Colours that people with colour blindness can distinguish, too. */
     private static final List<String> COLOURS =
             List.of("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999");
 
@@ -41,7 +41,7 @@ final class LineChart {
         this.categories = categories;
     }
 
-    /** Adds a line, unless it has no value at all. */
+    /** Adds a line unless it has no positive value. */
     void add(String name, List<Optional<Series>> values) {
         if (values.size() != categories.size()) {
             throw new IllegalArgumentException(values.size() + " values for " + categories.size() + " categories");
@@ -71,7 +71,7 @@ final class LineChart {
         return svg.append("</svg>\n").toString();
     }
 
-    /** Powers of ten below the least and above the greatest value. */
+    /** Returns the powers of ten below the least and above the greatest value. */
     private double[] range() {
         double[] positive = lines.stream()
                 .flatMap(line -> line.values.stream().flatMap(Optional::stream))

@@ -12,15 +12,15 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Tables, and documents that hold them between marks. */
+/** Formats tables, and inserts them into documents between marks. */
 final class Markdown {
 
     private Markdown() {}
 
     /**
-     * A table with a line end behind it.
+     * Returns a table that ends with a line end.
      *
-     * @param text columns from the left that are text; the others are numbers
+     * @param text number of columns with text, from the left; the others contain numbers
      */
     static String table(int text, List<String> header, List<List<String>> rows) {
         String rule = IntStream.range(0, header.size())
@@ -29,15 +29,15 @@ final class Markdown {
         return row(header) + rule + rows.stream().map(Markdown::row).collect(Collectors.joining());
     }
 
-    /** A row of a table. */
+    /** Returns a row of a table. */
     static String row(List<String> cells) {
         return cells.stream().collect(Collectors.joining(" | ", "| ", " |\n"));
     }
 
     /**
-     * Replaces what a document has between {@code <!-- begin: bench NAME -->} and the corresponding end.
+     * Replaces the text of a document between {@code <!-- begin: bench NAME -->} and the corresponding end.
      *
-     * @throws Failure when it has no such marks
+     * @throws Failure if the document has no such marks
      */
     static String replace(String document, String name, String content) {
         String old = content(document, name);
@@ -46,9 +46,9 @@ final class Markdown {
     }
 
     /**
-     * Returns what a document has between these marks.
+     * Returns the text of a document between these marks.
      *
-     * @throws Failure when it has no such marks
+     * @throws Failure if the document has no such marks
      */
     static String content(String document, String name) {
         String end = "<!-- end: bench " + name + " -->";

@@ -20,10 +20,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** The tables of what was measured on a network. */
+/** Tables of the measurements on a network. */
 final class NetworkTables {
 
-    /** With the machine's congestion control, and with another one. */
+    /** Congestion controls: the machine's, and another one. */
     private static final List<Way> WAYS = List.of(
             new Way("", UnaryOperator.identity()),
             new Way(", " + NetworkPart.USUAL, subject -> subject.with(NetworkPart.USUAL)));
@@ -31,8 +31,8 @@ final class NetworkTables {
     /**
      * A congestion control.
      *
-     * @param name how its rows end
-     * @param subject tells its figures from the others
+     * @param name suffix of the names of its rows
+     * @param subject maps a subject to that with this congestion control
      */
     private record Way(String name, UnaryOperator<Subject> subject) {}
 

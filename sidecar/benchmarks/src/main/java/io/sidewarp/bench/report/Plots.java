@@ -29,7 +29,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** The plots of the documentation. */
+/** Plots of the documentation. */
 final class Plots {
 
     private static final List<Metric> PERCENTILES =
@@ -37,7 +37,7 @@ final class Plots {
 
     private Plots() {}
 
-    /** Draws those whose part was measured. */
+    /** Draws the plots of all measured parts. */
     static void write(Results results, Path directory) {
         try {
             Files.createDirectories(directory);

@@ -13,14 +13,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Results for people. */
+/** Formats results for people. */
 public final class Report {
 
     private static final String TARGETS = "targets";
 
     private Report() {}
 
-    /** Everything in one text. */
+    /** Returns all results in one text. */
     public static String text(Results results) {
         StringBuilder text = new StringBuilder();
         results.parts()
@@ -30,9 +30,9 @@ public final class Report {
     }
 
     /**
-     * Checks that a document can take the tables of some parts and of those that there are results of.
+     * Checks that a document has marks for the tables of some parts, and of all parts with results.
      *
-     * @throws io.sidewarp.cli.Failure when it cannot be read, or has no marks for one of them
+     * @throws io.sidewarp.cli.Failure if the document cannot be read, or lacks marks for a part
      */
     public static void check(Path document, Set<Part> parts, Results results) {
         String text = Markdown.read(document);
@@ -43,9 +43,9 @@ public final class Report {
     }
 
     /**
-     * Puts tables into a document, between the marks {@code <!-- begin: bench PART -->} and {@code <!-- end: bench
-     * PART -->}, and the targets between those of {@code targets}, where what was not measured keeps its row; draws the plots into the directory {@code plots}
-     * beside it.
+     * Writes tables into a document, and draws the plots into the directory {@code plots} beside it. The tables of a
+     * part go between the marks {@code <!-- begin: bench PART -->} and {@code <!-- end: bench PART -->}. The targets go
+     * between the marks of {@code targets}. A target without a measurement keeps its earlier row.
      */
     public static void write(Results results, Path document) {
         String text = Markdown.read(document);

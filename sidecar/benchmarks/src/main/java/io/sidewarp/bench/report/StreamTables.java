@@ -17,7 +17,7 @@ import io.sidewarp.cli.text.Sizes;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Tables of streams that go by turns with their peers. */
+/** Tables of streams that take turns with their peers. */
 final class StreamTables {
 
     private final Cells cells;

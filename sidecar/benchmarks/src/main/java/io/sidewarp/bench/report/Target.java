@@ -7,15 +7,16 @@ import java.util.List;
 import java.util.OptionalDouble;
 
 /**
- * A figure that has to be reached.
+ * A figure with a limit to reach.
  *
- * @param figure what it is, with the reference of a ratio
+ * @param figure description of the figure, with the reference of a ratio
  * @param bound whether more or less is better
- * @param measured empty: not measured
+ * @param limit limit of the figure
+ * @param measured measured value; empty if not measured
  */
 record Target(String figure, Bound bound, double limit, OptionalDouble measured) {
 
-    /** Which side of the limit is good. */
+    /** Side of the limit that is good. */
     enum Bound {
         AT_LEAST,
         AT_MOST

@@ -29,10 +29,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
-/** What Sidewarp has to reach, most of it as ratios to peers in the same run, of streams turn by turn. */
+/** Targets of Sidewarp. Most are ratios to peers in the same run; those of streams are taken turn by turn. */
 final class Targets {
 
-    /** The relay does no RDMA: where it needs more than a target allows of engines, this counts. */
+    /**
+     * Limit of the ratio to the relay in C. This limit counts where the relay, which does no RDMA, exceeds the target
+     * for engines.
+     */
     private static final double OF_RELAY = 1.25;
 
     private static final Step SMALL = ApplicationPart.SMALL;
@@ -40,13 +43,13 @@ final class Targets {
     private static final Step LARGE = new Step(1 << 20, 8);
     private static final int RATE_DEPTH = 128;
 
-    /** What counts as no loss: medians of a shared machine differ that much. */
+    /** Ratio that counts as no loss, since medians of a shared machine differ that much. */
     private static final double NO_LOSS = 0.95;
 
-    /** What counts as idle: less is what a JVM does by itself. */
+    /** Percentage that counts as idle, since a JVM uses less by itself. */
     private static final double IDLE_PERCENT = 1;
 
-    /** Less is the bookkeeping of the measurement itself. */
+    /** Bytes that count as no allocation, since the measurement itself allocates less. */
     private static final double NO_ALLOCATION = 1;
 
     private final Results results;
@@ -55,7 +58,11 @@ final class Targets {
         this.results = results;
     }
 
-    /** @param earlier table whose rows stay where there is no result; may be empty */
+    /**
+     * Returns the table of targets.
+     *
+     * @param earlier earlier table, whose rows stay if there is no result; may be empty
+     */
     static String table(Results results, String earlier) {
         List<String> header = List.of("figure", "target", "measured", "met");
         StringBuilder table = new StringBuilder(Markdown.table(1, header, List.of()));
@@ -168,7 +175,7 @@ final class Targets {
                 median(Part.CONNECTIONS, subject, Metric.OF_ONE_ALONE)));
     }
 
-    /** Targets of rings in shared memory. */
+    /** Adds targets of rings in shared memory. */
     private void queues(List<Target> targets) {
         for (Operation operation : ApplicationPart.OPERATIONS) {
             targets.add(Target.atMost(

@@ -6,20 +6,20 @@ package io.sidewarp.bench.result;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Under which circumstances a part was measured.
+ * Circumstances of the measurement of a part.
  *
  * @param begun time of day, ISO 8601
- * @param commit of the sources, with {@code -dirty} behind it when they were changed; {@code unknown} without Git
- * @param before commit of the sources of the build that a part compares with, none without one
- * @param kernel name and release, and the congestion control of TCP
- * @param processor model
- * @param processors that the command could use
- * @param memoryMib of the machine
- * @param jdk vendor and version
+ * @param commit commit of the sources, followed by {@code -dirty} if they were changed; {@code unknown} without Git
+ * @param before commit of the build that a part compares with; null if there is none
+ * @param kernel name and release of the kernel, and the congestion control of TCP
+ * @param processor model of the processors
+ * @param processors number of processors that the command could use
+ * @param memoryMib memory of the machine in MiB
+ * @param jdk vendor and version of the JDK
  * @param pinning processors of the active and of the passive end
- * @param repetitions of each measurement
- * @param milliseconds of each measurement of a part that {@link Part#isTimed}; iperf3 takes whole seconds
- * @param othersPercent of the time of all processors that other programs took: how quiet the machine was
+ * @param repetitions repetitions of each measurement
+ * @param milliseconds time of each measurement in a part that {@link Part#isTimed}; iperf3 takes whole seconds
+ * @param othersPercent share of other programs in the time of all processors; shows how quiet the machine was
  */
 public record Facts(
         String begun,
@@ -35,7 +35,7 @@ public record Facts(
         long milliseconds,
         double othersPercent) {
 
-    /** The same with what the repetitions so far brought. */
+    /** Returns the same facts with the number of repetitions so far and the share of other programs. */
     public Facts after(int count, double others) {
         return new Facts(
                 begun,

@@ -6,16 +6,16 @@ package io.sidewarp.bench.result;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Locale;
 
-/** A figure of a measurement; the name says its unit. In JSON in lower case. */
+/** A figure of a measurement; its name ends with its unit. JSON has the names in lower case. */
 public enum Metric {
     GIGABITS_PER_SECOND,
-    /** The same in moments in which the processors of both ends were near each other. */
+    /** Throughput in moments in which the processors of both ends were near each other. */
     NEAR_GIGABITS_PER_SECOND,
-    /** The same in moments in which they were far from each other. */
+    /** Throughput in moments in which the processors of both ends were far from each other. */
     FAR_GIGABITS_PER_SECOND,
-    /** What one connection got that has its processes for itself, by turns. */
+    /** Throughput of one connection that has its processes for itself, by turns. */
     ALONE_GIGABITS_PER_SECOND,
-    /** What one among many got, of what one alone got in the turn before. */
+    /** Throughput of one connection among many, relative to one alone in the turn before. */
     OF_ONE_ALONE,
     MESSAGES_PER_SECOND,
     P50_MICROSECONDS,
@@ -23,51 +23,51 @@ public enum Metric {
     P99_9_MICROSECONDS,
     /** Seconds of processor time per GiB of payload, at the end that keeps the time. */
     ACTIVE_CPU_SECONDS_PER_GIB,
-    /** The same at the other end. */
+    /** Seconds of processor time per GiB of payload, at the other end. */
     PASSIVE_CPU_SECONDS_PER_GIB,
-    /** Octets of the heap, at the end that keeps the time. */
+    /** Bytes of heap at the end that keeps the time. */
     ACTIVE_ALLOCATED_OCTETS_PER_MESSAGE,
-    /** The same at the other end. */
+    /** Bytes of heap at the other end. */
     PASSIVE_ALLOCATED_OCTETS_PER_MESSAGE,
     /** Garbage collections at both ends. */
     COLLECTIONS,
-    /** Time in them. */
+    /** Time in garbage collections. */
     COLLECTION_MILLISECONDS,
-    /** Set up at both ends, up to 64 at a time being under way, for the first time in their processes. */
+    /** Connections set up at both ends, with up to 64 in progress, for the first time in their processes. */
     CONNECTIONS_PER_SECOND,
-    /** The same in processes that have set up connections for some time. */
+    /** Connections set up in processes that have done so for some time. */
     WARM_CONNECTIONS_PER_SECOND,
-    /** Memory of the process that connects, for each idle connection; what the kernel has for sockets is not in it. */
+    /** Memory of the connecting process for each idle connection, without the kernel's memory for sockets. */
     ACTIVE_OCTETS_PER_CONNECTION,
-    /** The same of the process that accepts. */
+    /** Memory of the accepting process for each idle connection, without the kernel's memory for sockets. */
     PASSIVE_OCTETS_PER_CONNECTION,
-    /** Of the periods of a quota of processor time, those in which it was used up. */
+    /** Percentage of the periods in which a quota of processor time was used up. */
     THROTTLED_PERCENT,
-    /** Time for a GiB of a region. */
+    /** Time for one GiB of a region. */
     MILLISECONDS_PER_GIB,
-    /** From the start of a process until it serves. */
+    /** Time from the start of a process until it serves. */
     READY_MILLISECONDS,
-    /** Memory of a process that is in use. */
+    /** Resident memory of a process. */
     RESIDENT_MIB,
-    /** Processor time of a sidecar, of that of one processor. */
+    /** Processor time of a sidecar, in percent of one processor. */
     SIDECAR_CPU_PERCENT,
-    /** The same of an application. */
+    /** Processor time of an application, in percent of one processor. */
     APPLICATION_CPU_PERCENT,
-    /** Files in a shared volume. */
+    /** Size of the files in a shared volume. */
     FILES_KIB,
-    /** A container image as a file. */
+    /** Size of a container image as a file. */
     IMAGE_MIB,
-    /** Of the samples of a process, those in which the kernel copied between memory and sockets. */
+    /** Percentage of a process's samples in which the kernel copied between memory and sockets. */
     KERNEL_COPY_PERCENT,
-    /** In which it did something else. */
+    /** Percentage of samples with other work of the kernel. */
     KERNEL_PERCENT,
-    /** In which the JVM's stubs copied memory. */
+    /** Percentage of samples in which the JVM's stubs copied memory. */
     MEMORY_COPY_PERCENT,
-    /** In which they computed a CRC. */
+    /** Percentage of samples in which the JVM's stubs computed a CRC. */
     CRC_PERCENT,
-    /** In methods of Java. */
+    /** Percentage of samples in methods of Java. */
     JAVA_PERCENT,
-    /** In native code: the JVM and the C library. */
+    /** Percentage of samples in native code: the JVM and the C library. */
     NATIVE_PERCENT;
 
     @JsonValue

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
-/** Collects samples of a part, in the order in which subjects turn up. */
+/** Collects samples of a part, in the order in which subjects first appear. */
 public final class Recorder {
 
     private final Map<Subject, Map<Metric, List<Double>>> samples;
@@ -25,17 +25,17 @@ public final class Recorder {
         this.naming = naming;
     }
 
-    /** Takes the samples of what runs under a quota, to the others: see {@link Subject#quota()}. */
+    /** Returns a recorder that adds samples under a quota to the same results: see {@link Subject#quota()}. */
     public Recorder under(double seconds) {
         return new Recorder(samples, subject -> subject.withQuota(seconds));
     }
 
-    /** Takes the samples of the build that another one is compared with, to the others. */
+    /** Returns a recorder that adds samples of the build to compare with to the same results. */
     public Recorder before() {
         return new Recorder(samples, Subject::before);
     }
 
-    /** Takes the samples of a variant, to the others: see {@link Subject#with}. */
+    /** Returns a recorder that adds samples of a variant to the same results: see {@link Subject#with}. */
     public Recorder with(String variant) {
         return new Recorder(samples, subject -> subject.with(variant));
     }
@@ -46,7 +46,7 @@ public final class Recorder {
                 .add(sample);
     }
 
-    /** Everything so far. */
+    /** Returns all figures so far. */
     public List<Figures> figures() {
         List<Figures> figures = new ArrayList<>();
         samples.forEach((subject, values) -> {

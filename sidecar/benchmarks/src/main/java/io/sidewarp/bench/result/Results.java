@@ -17,9 +17,10 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * All parts that were measured, and their file.
+ * All measured parts, as stored in a file.
  *
- * @param version of the file
+ * @param version version of the file's format
+ * @param parts results by part
  */
 public record Results(int version, Map<Part, PartResult> parts) {
 
@@ -34,7 +35,7 @@ public record Results(int version, Map<Part, PartResult> parts) {
         return new Results(VERSION, Map.of());
     }
 
-    /** These with another part, which replaces an earlier one. */
+    /** Returns the results with a part, which replaces an earlier result of that part. */
     public Results with(Part part, PartResult result) {
         Map<Part, PartResult> changed = new EnumMap<>(Part.class);
         changed.putAll(parts);
@@ -42,7 +43,7 @@ public record Results(int version, Map<Part, PartResult> parts) {
         return new Results(VERSION, changed);
     }
 
-    /** Reads a file, or returns no results when there is none. */
+    /** Reads a file, or returns no results if it does not exist. */
     public static Results read(Path file) {
         if (!Files.exists(file)) {
             return empty();
@@ -60,7 +61,7 @@ public record Results(int version, Map<Part, PartResult> parts) {
         }
     }
 
-    /** Writes all to a file; when that fails, or this process ends meanwhile, the file is as it was before. */
+    /** Writes all results to a file. If that fails, or this process ends meanwhile, the file stays unchanged. */
     public void write(Path file) {
         Path written = file.resolveSibling(file.getFileName() + ".new");
         try {

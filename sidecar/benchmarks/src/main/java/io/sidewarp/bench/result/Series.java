@@ -24,14 +24,15 @@ public record Series(List<Double> samples) {
         samples = List.copyOf(samples);
     }
 
-    /** Of a file; what follows from the samples is not read. */
+    /** Reads a series from a file. Derived values are not read. */
     @JsonCreator(mode = JsonCreator.Mode.PROPERTIES)
     static Series read(@JsonProperty("samples") List<Double> samples) {
         return new Series(samples);
     }
 
     /**
-     * A quarter of the samples is below the first and above the second, about.
+     * Returns the approximate quartiles: about a quarter of the samples is below the first value, and above the second
+     * one.
      *
      * @return two values
      */
@@ -42,8 +43,8 @@ public record Series(List<Double> samples) {
     }
 
     /**
-     * What each sample is of that of another series which was measured in the same turn, so that slow phases of the machine
-     * count less than in a ratio of medians.
+     * Returns the ratio of each sample to the sample of another series from the same turn. Slow phases of the machine
+     * then count less than in a ratio of medians.
      *
      * @throws IllegalArgumentException if they have different numbers of samples
      */
@@ -57,7 +58,7 @@ public record Series(List<Double> samples) {
                 .toList());
     }
 
-    /** The one in the middle, or the mean of the two in the middle. */
+    /** Returns the middle sample, or the mean of the two middle samples. */
     @JsonProperty
     public double median() {
         List<Double> sorted = samples.stream().sorted().toList();

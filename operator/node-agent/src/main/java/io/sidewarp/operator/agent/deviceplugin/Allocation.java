@@ -17,13 +17,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** What a container gets that has been given devices. */
+/** Builds the kubelet's answer for a container that is given devices. */
 final class Allocation {
 
     /** Kind of provider that the container's devices belong to: hardware, kernel-siw or software. */
     static final String PROVIDER = "SIDEWARP_RNIC_PROVIDER";
 
-    /** RDMA devices that the container may use, separated by commas. Not set when it has soft devices only. */
+    /**
+     * RDMA devices that the container may use, separated by commas. Not set when the container has soft devices only.
+     */
     static final String DEVICES = "SIDEWARP_RNIC_DEVICES";
 
     /** Annotation for the container runtime: ids of the devices, separated by commas. */
@@ -38,11 +40,11 @@ final class Allocation {
     }
 
     /**
-     * Device nodes, environment and annotations. When the devices are of several kinds, which happens only while a node
-     * changes from one to another, the provider is the best of them.
+     * Returns device nodes, environment and annotations for a container. Devices are of several kinds only while a node
+     * changes from one kind to another. The provider is then the best of these kinds.
      *
-     * @throws StatusException NOT_FOUND for a device that is not there, FAILED_PRECONDITION for one that is not healthy,
-     *     INVALID_ARGUMENT for no device at all
+     * @throws StatusException NOT_FOUND if a device does not exist, FAILED_PRECONDITION if a device is not healthy,
+     *     INVALID_ARGUMENT if no device is named
      */
     ContainerAllocateResponse allocate(List<String> ids) throws StatusException {
         List<RnicDevice> given = find(ids);

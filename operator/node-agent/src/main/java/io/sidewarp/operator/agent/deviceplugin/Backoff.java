@@ -5,7 +5,7 @@ package io.sidewarp.operator.agent.deviceplugin;
 
 import java.time.Duration;
 
-/** Waits that double from a first to a longest one. */
+/** Retry delays that double from a first to a longest delay. */
 final class Backoff {
 
     private final Duration first;
@@ -17,9 +17,9 @@ final class Backoff {
         this.longest = longest;
     }
 
-    /** Counts a failure, and gives the wait that follows it. */
+    /** Counts a failure and returns the delay before the next attempt. */
     Duration next() {
-        // Beyond 30 doublings any sensible first wait is longer than the longest.
+        // After 30 doublings any sensible first delay exceeds the longest one.
         Duration wait = first.multipliedBy(1L << Math.min(failures, 30));
         failures++;
         return wait.compareTo(longest) > 0 ? longest : wait;

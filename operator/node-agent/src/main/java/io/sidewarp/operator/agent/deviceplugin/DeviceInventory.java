@@ -6,23 +6,23 @@ package io.sidewarp.operator.agent.deviceplugin;
 import java.util.List;
 import java.util.Optional;
 
-/** The devices of the node as they are now. */
+/** Inventory of the node's present devices. */
 public interface DeviceInventory {
 
     /**
-     * All devices, also those that are not healthy. Empty until they were looked for: until then, the plugin does not
-     * register, since a kubelet that is told of no devices takes them from the node's capacity.
+     * Returns all devices, including those that are not healthy. Empty until discovery has run. The plugin does not
+     * register before that: a kubelet that is told of no devices removes them from the node's capacity.
      */
     Optional<List<RnicDevice>> devices();
 
     /**
-     * Calls a listener after each change, on the thread that made it.
+     * Calls a listener after each change, on the thread that made the change.
      *
-     * @return ends that
+     * @return handle that removes the listener
      */
     Subscription onChange(Runnable listener);
 
-    /** A listener that can be taken away. */
+    /** Registration of a listener; closing it removes the listener. */
     interface Subscription extends AutoCloseable {
         @Override
         void close();

@@ -8,8 +8,8 @@ import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.ListAndWatchResponse;
 import java.util.function.Supplier;
 
 /**
- * One call of ListAndWatch. Sends the list at once and whenever it differs from what was sent last. A kubelet that does not
- * read gets the newest list when it does, and nothing is kept for it until then.
+ * One call of ListAndWatch. Sends the list at once, and again whenever the list differs from the last one sent. A slow
+ * kubelet gets only the newest list when it reads again; older lists are not queued.
  */
 final class DeviceListStream {
 
@@ -19,7 +19,7 @@ final class DeviceListStream {
     private boolean anySent;
     private boolean completed;
 
-    /** To be made in the handler of the call. */
+    /** Must be called in the handler of the call, since the ready handler can be set only there. */
     DeviceListStream(ServerCallStreamObserver<ListAndWatchResponse> kubelet, Supplier<ListAndWatchResponse> list) {
         this.kubelet = kubelet;
         this.list = list;

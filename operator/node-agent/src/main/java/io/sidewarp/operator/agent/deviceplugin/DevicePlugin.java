@@ -21,10 +21,17 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The device plugin for {@code sidewarp.io/rnic}. One thread serves it, registers it with the kubelet, and does both anew
- * whenever that is called for: the kubelet has restarted (then it has removed all sockets in the directory), the plugin's
- * socket is gone, or the kubelet no longer watches the devices. Failures are retried without end, with a wait that doubles
- * up to a limit, and at once when the kubelet's socket is replaced.
+ * The device plugin for {@code sidewarp.io/rnic}. One thread serves the plugin and registers it with the kubelet. The
+ * thread does both again in three cases:
+ *
+ * <ul>
+ *   <li>the kubelet has restarted, and so has removed all sockets in the directory;
+ *   <li>the plugin's socket is gone;
+ *   <li>the kubelet no longer watches the devices.
+ * </ul>
+ *
+ * <p>Failures are retried without limit. The delay between retries doubles up to a maximum. A new kubelet socket causes
+ * an immediate retry.
  */
 public final class DevicePlugin implements AutoCloseable {
 
@@ -50,7 +57,7 @@ public final class DevicePlugin implements AutoCloseable {
         backoff = new Backoff(config.registrationRetry(), config.registrationRetryMax());
     }
 
-    /** Starts. Nothing that is wrong with the kubelet makes it fail; {@link #status()} tells. */
+    /** Starts the plugin. Never fails because of the kubelet; see {@link #status()} for problems. */
     public synchronized void start() {
         if (thread == null) {
             thread = Thread.ofPlatform().name("device-plugin").daemon().start(this::run);
@@ -61,7 +68,7 @@ public final class DevicePlugin implements AutoCloseable {
         return status;
     }
 
-    /** Ends streams and removes the socket. Pods keep their devices, and no further ones get any. */
+    /** Ends all streams and removes the socket. Pods keep their devices; new pods get none. */
     @Override
     public synchronized void close() {
         if (thread == null) {
@@ -126,13 +133,13 @@ public final class DevicePlugin implements AutoCloseable {
         }
     }
 
-    /** Serves and registers, and returns when both must be done anew. */
+    /** Serves and registers. Returns when both must be done again. */
     private void serve(UnixTransport transport, DirectoryWatch directory) throws IOException, InterruptedException {
         boolean superseded;
         try (PluginServer server = new PluginServer(transport, socket, inventory)) {
             register(transport);
-            // That of the kubelet which has answered: what was there before may be another's. If it restarts before
-            // this, it removes the plugin's socket.
+            // The socket of the kubelet that has answered; an earlier socket may belong to another kubelet. A kubelet
+            // that restarts before this line removes the plugin's socket.
             Optional<SocketFile> kubelet = SocketFile.at(kubeletSocket);
             backoff.reset();
             enter(PluginStatus.State.REGISTERED, "the kubelet has accepted " + SidewarpApi.RNIC_RESOURCE);
@@ -161,7 +168,7 @@ public final class DevicePlugin implements AutoCloseable {
         }
     }
 
-    /** Returns, with the reason, when the kubelet can no longer be taken to know the plugin. */
+    /** Waits until the kubelet may no longer know the plugin, and returns the reason. */
     private String awaitLoss(PluginServer server, DirectoryWatch directory, Optional<SocketFile> kubelet)
             throws InterruptedException {
         long watchedAt = System.nanoTime();
@@ -192,14 +199,14 @@ public final class DevicePlugin implements AutoCloseable {
         }
     }
 
-    /** Waits, but not when the kubelet starts anew. */
+    /** Waits before the next attempt; returns early if the kubelet restarts. */
     private void retry(DirectoryWatch directory, SocketFile kubelet, Exception failure) throws InterruptedException {
         Duration wait = backoff.next();
         enter(
                 PluginStatus.State.RETRYING,
                 "cannot register " + SidewarpApi.RNIC_RESOURCE + " with the kubelet at " + kubeletSocket + ": "
-                        + failure.getMessage() + "; tried again every "
-                        + config.registrationRetryMax().toSeconds() + " s at least");
+                        + failure.getMessage() + "; retried with at most "
+                        + config.registrationRetryMax().toSeconds() + " s between attempts");
         long end = System.nanoTime() + wait.toNanos();
         long left = wait.toNanos();
         while (left > 0 && SocketFile.at(kubeletSocket).equals(Optional.of(kubelet))) {

@@ -8,35 +8,38 @@ import io.smallrye.config.WithDefault;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Settings of the node agent that are about the kubelet. */
+/** Settings of the node agent that concern the kubelet. */
 @ConfigMapping(prefix = "sidewarp.agent")
 public interface DevicePluginConfig {
 
-    /** Directory with kubelet.sock, where the plugin has its own socket too. */
+    /** Directory with kubelet.sock. The plugin's socket is in the same directory. */
     @WithDefault("/var/lib/kubelet/device-plugins")
     Path devicePluginDirectory();
 
-    /** Socket at which the kubelet tells which pod has which device. */
+    /** Socket of the kubelet's pod resources API, which lists the devices of each pod. */
     @WithDefault("/var/lib/kubelet/pod-resources/kubelet.sock")
     Path podResourcesSocket();
 
-    /** How long the kubelet may take to answer a call. */
+    /** Timeout of a call to the kubelet. */
     @WithDefault("10s")
     Duration kubeletTimeout();
 
-    /** Wait after the first registration that fails. Doubled after each further one. */
+    /** Delay after the first failed registration. Doubles after each further failure. */
     @WithDefault("1s")
     Duration registrationRetry();
 
-    /** Longest wait between two registrations that fail. */
+    /** Maximum delay between two failed registrations. */
     @WithDefault("30s")
     Duration registrationRetryMax();
 
-    /** How often the sockets are looked at, beside notifications of the file system. */
+    /** Interval between two checks of the sockets, in addition to notifications of the file system. */
     @WithDefault("5s")
     Duration kubeletCheckInterval();
 
-    /** How long a kubelet that accepted the registration may fail to watch the devices before the plugin registers again. */
+    /**
+     * Maximum time that an accepted registration may stay without a ListAndWatch call. Afterwards the plugin registers
+     * again.
+     */
     @WithDefault("30s")
     Duration kubeletWatchTimeout();
 }

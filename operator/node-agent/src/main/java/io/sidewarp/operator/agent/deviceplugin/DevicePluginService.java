@@ -25,10 +25,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What the kubelet calls. Keeps no record of what it gave to whom: the kubelet has that. */
+/** Answers the kubelet's calls. Keeps no record of allocations: the kubelet has it. */
 final class DevicePluginService extends DevicePluginGrpc.DevicePluginImplBase {
 
-    /** Devices need no preparation before a container starts, so PreStartContainer is not asked for. */
+    /**
+     * Options of the plugin. PreStartContainer is not requested, since devices need no preparation before a container
+     * starts.
+     */
     static final DevicePluginOptions OPTIONS = DevicePluginOptions.newBuilder()
             .setGetPreferredAllocationAvailable(true)
             .build();
@@ -40,7 +43,7 @@ final class DevicePluginService extends DevicePluginGrpc.DevicePluginImplBase {
         this.inventory = inventory;
     }
 
-    /** Tells all that watch what has changed. */
+    /** Sends the present list to all watchers whose last list differs. */
     void update() {
         streams.forEach(DeviceListStream::update);
     }
@@ -51,7 +54,7 @@ final class DevicePluginService extends DevicePluginGrpc.DevicePluginImplBase {
         streams.clear();
     }
 
-    /** Whether a kubelet watches the devices. */
+    /** Returns whether a kubelet watches the devices. */
     boolean watched() {
         return !streams.isEmpty();
     }
@@ -102,7 +105,7 @@ final class DevicePluginService extends DevicePluginGrpc.DevicePluginImplBase {
                 answer.addContainerResponses(allocation.allocate(container.getDevicesIdsList()));
             }
         } catch (StatusException e) {
-            // What the kubelet took for usable is not: tell it again which devices are.
+            // The kubelet took an unusable device for usable: send the list again.
             update();
             response.onError(e);
             return;

@@ -23,10 +23,13 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
-/** Asks the kubelet which containers have which devices: those of {@code sidewarp.io/rnic}, and PCI functions of any plugin. */
+/**
+ * Asks the kubelet which containers have which devices. Covers devices of {@code sidewarp.io/rnic}, and PCI functions
+ * of any plugin.
+ */
 public final class DevicesInUse implements AutoCloseable {
 
-    /** How device plugins for SR-IOV name a device. */
+    /** Form of a device id in device plugins for SR-IOV. */
     private static final Pattern PCI_FUNCTION = Pattern.compile("[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}[.][0-7]");
 
     private final UnixTransport transport = new UnixTransport("pod-resources");
@@ -34,7 +37,7 @@ public final class DevicesInUse implements AutoCloseable {
     private final Duration timeout;
     private final ManagedChannel channel;
 
-    /** Connects at the first question, and again after the kubelet has restarted. */
+    /** Makes a client. It connects at the first call of {@link #users()}, and again after the kubelet has restarted. */
     public DevicesInUse(DevicePluginConfig config) {
         socket = config.podResourcesSocket();
         timeout = config.kubeletTimeout();
@@ -42,23 +45,24 @@ public final class DevicesInUse implements AutoCloseable {
     }
 
     /**
-     * Users of each device by its id; devices that nobody has are not in it. A device has several users when containers of
-     * one pod use it one after the other, as an init container and the next.
+     * Returns the users of each device, by device id. Devices without a user are absent. A device has several users
+     * when containers of one pod use it one after the other, such as an init container and its successor.
      *
-     * @throws IOException when the kubelet does not answer; then nothing is known, and no device may be taken for free
+     * @throws IOException if the kubelet does not answer; the users are then unknown, and no device may be considered
+     *     free
      */
     public Map<String, List<DeviceUser>> users() throws IOException {
         ListPodResourcesResponse list;
         try {
-            // Not UNAVAILABLE at once after a restart, when gRPC waits before it connects again.
+            // Avoids an immediate UNAVAILABLE after a restart, while gRPC waits before it connects again.
             channel.resetConnectBackoff();
             list = PodResourcesListerGrpc.newBlockingStub(channel)
                     .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS)
                     .list(ListPodResourcesRequest.getDefaultInstance());
         } catch (StatusRuntimeException e) {
             throw new IOException(
-                    "the kubelet does not tell at " + socket + " which pods use devices: " + e.getMessage()
-                            + " (setting sidewarp.agent.pod-resources-socket)",
+                    "the kubelet at " + socket + " does not list the devices of pods: " + e.getMessage()
+                            + "; check the setting sidewarp.agent.pod-resources-socket",
                     e);
         }
         Map<String, List<DeviceUser>> users = new HashMap<>();

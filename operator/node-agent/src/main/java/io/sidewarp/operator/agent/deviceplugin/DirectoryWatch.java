@@ -14,8 +14,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for files to come and go in a directory. Where the file system gives no notifications (no such directory yet, no
- * inotify instance left), it just waits: callers look themselves after each wait.
+ * Waits until files appear in or disappear from a directory. Without notifications of the file system it only waits for
+ * the given time. Notifications are missing if the directory does not exist yet, or if no inotify instance is left.
+ * Callers therefore check the files themselves after each wait.
  */
 final class DirectoryWatch implements AutoCloseable {
 
@@ -27,7 +28,7 @@ final class DirectoryWatch implements AutoCloseable {
         open();
     }
 
-    /** Waits until something has changed since the last call, but no longer than given. */
+    /** Waits until something has changed since the last call, or until the time is over. */
     void await(Duration longest) throws InterruptedException {
         if (service == null && !open()) {
             Thread.sleep(longest);
@@ -69,7 +70,7 @@ final class DirectoryWatch implements AutoCloseable {
             try {
                 service.close();
             } catch (IOException e) {
-                // There is nothing to be done about it, and nothing depends on it.
+                // Nothing can be done about the failure, and nothing depends on it.
             }
             service = null;
         }

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The plugin's service on its socket, following the inventory. */
+/** Serves the plugin on its socket, and reports changes of the inventory. */
 final class PluginServer implements AutoCloseable {
 
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(2);
@@ -25,17 +25,17 @@ final class PluginServer implements AutoCloseable {
         subscription = inventory.onChange(service::update);
     }
 
-    /** Whether the path of the socket still leads here. */
+    /** Returns whether the path of the socket still leads to this server. */
     boolean holdsSocket() {
         return server.holdsSocket();
     }
 
-    /** Whether a kubelet watches the devices. */
+    /** Returns whether a kubelet watches the devices. */
     boolean watched() {
         return service.watched();
     }
 
-    /** Ends all streams in order, and removes the socket. */
+    /** Completes all streams, and removes the socket. */
     @Override
     public void close() {
         subscription.close();

@@ -4,31 +4,31 @@
 package io.sidewarp.operator.agent.deviceplugin;
 
 /**
- * How the plugin stands with the kubelet.
+ * State of the plugin's registration with the kubelet.
  *
- * @param state what it does
- * @param message the same for people, with what to do where something is wrong
- * @param failedAttempts registrations that failed since the last one that succeeded
+ * @param state current state
+ * @param message description for people; says what to do if something is wrong
+ * @param failedAttempts failed registrations since the last successful one
  */
 public record PluginStatus(State state, String message, int failedAttempts) {
 
-    /** What the plugin does. */
+    /** Registration states of the plugin. */
     public enum State {
         /** Not started, or stopped. */
         STOPPED,
-        /** Discovery has not told which devices there are. */
+        /** Discovery has not found the devices yet. */
         WAITING_FOR_DEVICES,
-        /** The kubelet's socket is not there. */
+        /** The kubelet's socket does not exist. */
         WAITING_FOR_KUBELET,
-        /** The last registration failed; it is tried again. */
+        /** The last registration failed and is retried. */
         RETRYING,
         /** The kubelet has accepted the plugin. */
         REGISTERED,
-        /** Another plugin has taken the place of this one, which waits until that is gone. */
+        /** Another plugin has replaced this one. This plugin waits until the other one ends. */
         SUPERSEDED
     }
 
-    /** Whether pods can get devices. */
+    /** Returns whether pods can get devices. */
     public boolean registered() {
         return state == State.REGISTERED;
     }

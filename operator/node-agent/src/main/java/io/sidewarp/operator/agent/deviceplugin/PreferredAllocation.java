@@ -18,16 +18,16 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Which devices a container best gets. In this order:
+ * Chooses the devices for a container. The rules, in this order:
  *
  * <ol>
- *   <li>those that it must have;
- *   <li>devices of one kind, and the best kind that suffices;
- *   <li>devices of one NUMA node: that of the devices that it must have, or else the node with the fewest free devices that
- *       suffices, so that larger groups stay whole;
- *   <li>spread over NICs: the next device is of the NIC that the container has the fewest devices of, and of these of the
- *       one with the most free devices. VFs of a NIC share its bandwidth; so several devices of a container, and several
- *       containers, get as much of it as there is.
+ *   <li>Take the required devices.
+ *   <li>Take devices of one kind: the kind of the required devices, or else the best kind with enough devices.
+ *   <li>Take devices of one NUMA node. Prefer the node of the required devices. Otherwise take the node with the fewest
+ *       free devices that has enough, so that larger groups stay whole.
+ *   <li>Spread devices over NICs. Take the next device from the NIC of which the container has the fewest devices.
+ *       Among equal NICs, take the one with the most free devices. VFs of a NIC share its bandwidth; spreading gives
+ *       devices and containers as much bandwidth as possible.
  * </ol>
  */
 final class PreferredAllocation {
@@ -39,11 +39,13 @@ final class PreferredAllocation {
     }
 
     /**
-     * @param available ids to choose from; those that the node does not have are skipped
-     * @param required ids that are part of the answer
-     * @param size how many there are to be
-     * @return as many ids as asked for, or fewer when there are not enough
-     * @throws StatusException INVALID_ARGUMENT when more are required than there are to be
+     * Returns the ids of the chosen devices.
+     *
+     * @param available ids to choose from; ids that the node does not have are skipped
+     * @param required ids that the answer must contain
+     * @param size number of devices to choose
+     * @return as many ids as requested, or fewer if there are not enough
+     * @throws StatusException INVALID_ARGUMENT if {@code required} has more than {@code size} ids
      */
     List<String> choose(List<String> available, List<String> required, int size) throws StatusException {
         if (required.size() > size) {
@@ -74,7 +76,10 @@ final class PreferredAllocation {
                 .toList();
     }
 
-    /** The kind that is used already if it suffices, else the best that does; all if none does. */
+    /**
+     * Returns the devices of the kind in use if there are enough, else of the best kind with enough. Returns all
+     * devices if no kind has enough.
+     */
     private static List<RnicDevice> sameKind(List<RnicDevice> free, List<RnicDevice> held, int missing) {
         Map<ProviderKind, List<RnicDevice>> byKind = free.stream().collect(Collectors.groupingBy(RnicDevice::kind));
         Set<ProviderKind> used = held.stream().map(RnicDevice::kind).collect(Collectors.toSet());
@@ -87,7 +92,10 @@ final class PreferredAllocation {
                 .orElse(free);
     }
 
-    /** The NUMA node that is used already if it suffices, else the smallest that does; all if none does. */
+    /**
+     * Returns the devices of the NUMA node in use if there are enough, else of the smallest node with enough. Returns
+     * all devices if no node has enough.
+     */
     private static List<RnicDevice> sameNumaNode(List<RnicDevice> free, List<RnicDevice> held, int missing) {
         Map<OptionalInt, List<RnicDevice>> byNode = free.stream().collect(Collectors.groupingBy(RnicDevice::numaNode));
         Set<OptionalInt> used = held.stream().map(RnicDevice::numaNode).collect(Collectors.toSet());

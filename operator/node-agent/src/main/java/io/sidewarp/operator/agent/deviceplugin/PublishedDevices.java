@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** The inventory that whoever finds devices publishes to. */
+/** Inventory to which discovery publishes the devices of the node. */
 @ApplicationScoped
 public class PublishedDevices implements DeviceInventory {
 
@@ -20,7 +20,7 @@ public class PublishedDevices implements DeviceInventory {
     /**
      * Replaces all devices.
      *
-     * @throws IllegalArgumentException when two have the same id
+     * @throws IllegalArgumentException if two devices have the same id
      */
     public void publish(List<RnicDevice> devices) {
         Set<String> ids = new HashSet<>();

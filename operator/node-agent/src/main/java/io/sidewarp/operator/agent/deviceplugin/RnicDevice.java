@@ -10,18 +10,19 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * One device that a pod can have: a VF of an RNIC (or an RNIC without VFs), a share of a kernel siw device, or a soft device.
+ * One device that a pod can have: a VF of an RNIC (or an RNIC without VFs), a share of a kernel siw device, or a soft
+ * device.
  *
- * @param id the same for the same device at each start of the agent, since the kubelet remembers it: PCI address,
- *     siw/DEVICE-SHARE, or soft-NUMBER
- * @param kind what carries out RDMA
- * @param fault why it cannot be used; empty: it is healthy
- * @param numaNode NUMA node that it is near to; empty: none in particular
+ * @param id PCI address, siw/DEVICE-SHARE, or soft-NUMBER; stays the same at each start of the agent, since the kubelet
+ *     remembers it
+ * @param kind kind of RDMA provider
+ * @param fault reason why the device cannot be used; empty if it is healthy
+ * @param numaNode nearest NUMA node; empty if there is no nearest one
  * @param deviceNodes device nodes that a container needs, as paths of the host
  * @param rdmaDevice name of the RDMA device; empty for a soft device
- * @param pciAddress PCI address, where it has one
- * @param interfaceName network interface that its traffic takes, where it is known
- * @param physicalFunction PCI address of the NIC whose bandwidth it shares with others, where it has one
+ * @param pciAddress PCI address, if the device has one
+ * @param interfaceName network interface of its traffic, if known
+ * @param physicalFunction PCI address of the NIC whose bandwidth the device shares, if it has one
  */
 public record RnicDevice(
         String id,
@@ -46,7 +47,7 @@ public record RnicDevice(
     }
 
     /**
-     * A VF, or an RNIC that is used without.
+     * Returns a healthy device for a VF, or for an RNIC without VFs.
      *
      * @param pciAddress its own PCI address
      * @param rdmaDevice name of its RDMA device
@@ -66,7 +67,7 @@ public record RnicDevice(
     }
 
     /**
-     * A share of a siw device, which any number of containers can use.
+     * Returns a healthy device for one share of a siw device. Any number of containers can use a siw device.
      *
      * @param rdmaDevice name of the siw device
      * @param share number of the share, from 0
@@ -85,7 +86,11 @@ public record RnicDevice(
                 Optional.empty());
     }
 
-    /** @param number number of the soft device, from 0 */
+    /**
+     * Returns a soft device.
+     *
+     * @param number number of the soft device, from 0
+     */
     public static RnicDevice soft(int number) {
         return new RnicDevice(
                 "soft-" + number,
@@ -103,7 +108,7 @@ public record RnicDevice(
         return fault.isEmpty();
     }
 
-    /** The same device, which cannot be used. */
+    /** Returns the same device with a fault, so that it is not used. */
     public RnicDevice faulty(String reason) {
         return new RnicDevice(
                 id,
@@ -117,7 +122,7 @@ public record RnicDevice(
                 physicalFunction);
     }
 
-    /** The same device, near to a NUMA node. */
+    /** Returns the same device with its nearest NUMA node. */
     public RnicDevice onNumaNode(int node) {
         return new RnicDevice(
                 id,
@@ -131,19 +136,19 @@ public record RnicDevice(
                 physicalFunction);
     }
 
-    /** The same device, as a VF of a NIC. */
+    /** Returns the same device as a VF of a NIC. */
     public RnicDevice ofPhysicalFunction(String nic) {
         return new RnicDevice(
                 id, kind, fault, numaNode, deviceNodes, rdmaDevice, pciAddress, interfaceName, Optional.of(nic));
     }
 
-    /** The same device, with its network interface. */
+    /** Returns the same device with its network interface. */
     public RnicDevice withInterface(String name) {
         return new RnicDevice(
                 id, kind, fault, numaNode, deviceNodes, rdmaDevice, pciAddress, Optional.of(name), physicalFunction);
     }
 
-    /** Devices with the same value share bandwidth. */
+    /** Returns the key of the link; devices with the same key share bandwidth. */
     String sharedLink() {
         return physicalFunction.or(() -> interfaceName).orElse(id);
     }

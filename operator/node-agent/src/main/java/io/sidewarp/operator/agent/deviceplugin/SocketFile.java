@@ -13,15 +13,15 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Tells one socket at a path from a later one. A file system gives an inode that became free to the next file; the time of
- * the change tells the two apart.
+ * Distinguishes a socket at a path from a later socket at the same path. A file system may reuse a free inode number
+ * for the next file; the time of change then differs.
  *
  * @param inode number of the inode
- * @param changed when the inode was changed
+ * @param changed time of the last change of the inode
  */
 record SocketFile(Object inode, Object changed) {
 
-    /** What is at a path now. */
+    /** Returns the file that is at a path now; empty if there is none. */
     static Optional<SocketFile> at(Path path) {
         try {
             return Optional.of(new SocketFile(
@@ -32,7 +32,7 @@ record SocketFile(Object inode, Object changed) {
         }
     }
 
-    /** Whether a process listens at a path. */
+    /** Returns whether a process listens at a path. */
     static boolean served(Path path) {
         try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             return probe.connect(UnixDomainSocketAddress.of(path));

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The kubelet's device plugin for {@code sidewarp.io/rnic}, and what the kubelet tells about devices in use. The protocol
- * is the kubelet's public device plugin API v1beta1 and its pod resources API v1. {@link
- * io.sidewarp.operator.agent.deviceplugin.PublishedDevices} is where discovery puts the devices of the node.
+ * Device plugin for {@code sidewarp.io/rnic}, and client of the kubelet's list of devices in use. The protocols are the
+ * kubelet's public device plugin API v1beta1 and its pod resources API v1. Discovery publishes the devices of the node
+ * in {@link io.sidewarp.operator.agent.deviceplugin.PublishedDevices}.
  */
 @NullMarked
 package io.sidewarp.operator.agent.deviceplugin;

@@ -8,7 +8,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Finds default routes in the kernel's routing tables as procfs shows them (Linux: proc(5), net/route and net/ipv6_route). */
+/**
+ * Finds default routes in the kernel's routing tables, as shown by procfs (Linux: proc(5), net/route and
+ * net/ipv6_route).
+ */
 final class DefaultRoutes {
 
     private static final int RTF_UP = 1;
@@ -20,10 +23,13 @@ final class DefaultRoutes {
 
     private DefaultRoutes() {}
 
-    /** Interfaces with a default route, of IPv4 before those of IPv6 only, the one with the lowest metric first. */
+    /**
+     * Returns the interfaces with a default route. Those with an IPv4 route precede those with IPv6 only; within each
+     * group the lowest metric is first.
+     */
     static List<String> interfaces(List<String> ipv4, List<String> ipv6) {
         List<Route> routes = new ArrayList<>();
-        // The first line has the titles of the columns.
+        // The first line contains the column titles.
         routes.addAll(sorted(ipv4.stream().skip(1).flatMap(DefaultRoutes::ipv4Route)));
         routes.addAll(sorted(ipv6.stream().flatMap(DefaultRoutes::ipv6Route)));
         return routes.stream().map(Route::networkInterface).distinct().toList();
@@ -33,7 +39,10 @@ final class DefaultRoutes {
         return routes.sorted(Comparator.comparingLong(Route::metric)).toList();
     }
 
-    /** Interface, destination, gateway, flags, reference count, use, metric, mask, ...; the metric is decimal. */
+    /**
+     * Parses a line with interface, destination, gateway, flags, reference count, use, metric, mask, ...; the metric is
+     * decimal.
+     */
     private static Stream<Route> ipv4Route(String line) {
         String[] columns = line.strip().split("\\s+", -1);
         boolean isDefault = columns.length > 7
@@ -43,10 +52,13 @@ final class DefaultRoutes {
         return isDefault ? Stream.of(new Route(columns[0], Long.parseLong(columns[6]))) : Stream.of();
     }
 
-    /** Destination, its prefix length, source, its prefix length, next hop, metric, references, use, flags, interface. */
+    /**
+     * Parses a line with destination, its prefix length, source, its prefix length, next hop, metric, references, use,
+     * flags, interface.
+     */
     private static Stream<Route> ipv6Route(String line) {
         String[] columns = line.strip().split("\\s+", -1);
-        // Where there is no default route the kernel shows its null entry, on lo.
+        // Without a default route the kernel shows its null entry, on lo.
         boolean isDefault = columns.length > 9
                 && columns[1].equals("00")
                 && columns[0].chars().allMatch(digit -> digit == '0')

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** The devlink family of generic netlink (uapi/linux/devlink.h), as far as Boolean parameters of devices go. */
+/** Reads and sets Boolean device parameters through the devlink family of generic netlink (uapi/linux/devlink.h). */
 final class DevlinkNetlink {
 
     private static final int GENL_ID_CTRL = 16;
@@ -31,10 +31,10 @@ final class DevlinkNetlink {
     private static final int ATTR_PARAM_VALUE_DATA = 86;
     private static final int ATTR_PARAM_VALUE_CMODE = 87;
 
-    /** The type of Boolean values: the attribute with the value is there, or is not. */
+    /** Type of Boolean values: the value attribute is present (true) or absent (false). */
     private static final int NLA_FLAG = 6;
 
-    /** struct genlmsghdr: command, version, and 2 octets reserved. */
+    /** Length of struct genlmsghdr: command, version, and 2 reserved bytes. */
     private static final int GENERIC_HEADER_LENGTH = 4;
 
     private final Duration timeout;
@@ -91,7 +91,7 @@ final class DevlinkNetlink {
         return new NetlinkWriter().header((byte) command, (byte) version, (byte) 0, (byte) 0);
     }
 
-    /** The message type of the family, which the kernel gives out when the family is registered. */
+    /** Returns the message type of the family, which the kernel assigns when the family is registered. */
     private static int family(NetlinkSocket socket, String operation) throws HostException {
         byte[] request = header(CTRL_CMD_GETFAMILY, CTRL_VERSION)
                 .string(CTRL_ATTR_FAMILY_NAME, FAMILY)

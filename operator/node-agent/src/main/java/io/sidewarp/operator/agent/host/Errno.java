@@ -6,7 +6,7 @@ package io.sidewarp.operator.agent.host;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** The error numbers of Linux (errno-base.h, errno.h of asm-generic) that the kernel's network drivers answer with. */
+/** Error numbers of Linux (errno-base.h, errno.h of asm-generic) that the kernel's network drivers return. */
 public enum Errno {
     EPERM(1, "operation not permitted"),
     ENOENT(2, "no such entry"),
@@ -32,7 +32,7 @@ public enum Errno {
     ENETDOWN(100, "network is down"),
     ENOBUFS(105, "no buffer space available"),
     ETIMEDOUT(110, "timed out"),
-    /** Of drivers that mean EOPNOTSUPP. */
+    /** Returned by drivers that mean EOPNOTSUPP. */
     ENOTSUPP(524, "operation not supported by the driver");
 
     private final int number;
@@ -47,12 +47,12 @@ public enum Errno {
         return number;
     }
 
-    /** The constant of a number, empty when the agent has no name for it. */
+    /** Returns the constant for a number; empty if the agent has no name for it. */
     public static Optional<Errno> of(int number) {
         return Arrays.stream(values()).filter(errno -> errno.number == number).findFirst();
     }
 
-    /** What people read: the name and the meaning, or the number alone. */
+    /** Returns name and meaning for messages, or only the number if it has no name. */
     static String describe(int number) {
         return of(number)
                 .map(errno -> errno.name() + ", " + errno.description)

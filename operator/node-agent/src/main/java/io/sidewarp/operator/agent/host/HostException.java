@@ -7,7 +7,10 @@ import java.io.IOException;
 import java.util.Objects;
 import java.util.Optional;
 
-/** The kernel refused an operation. The message names the operation, the error number and, if there is one, the driver's words. */
+/**
+ * The kernel refused an operation. The message names the operation, the error number and, if present, the driver's
+ * explanation.
+ */
 public final class HostException extends IOException {
 
     private static final long serialVersionUID = 1L;
@@ -15,9 +18,11 @@ public final class HostException extends IOException {
     private final int errno;
 
     /**
-     * @param operation what was tried, as a person would call it
+     * Makes an exception for a refused operation.
+     *
+     * @param operation operation in words for people
      * @param errno the kernel's error number, positive
-     * @param explanation what the driver said (NLMSGERR_ATTR_MSG), may be empty
+     * @param explanation text from the driver (NLMSGERR_ATTR_MSG); may be empty
      */
     public HostException(String operation, int errno, String explanation) {
         super(operation + " failed: " + Errno.describe(errno) + (explanation.isEmpty() ? "" : ": " + explanation));
@@ -33,7 +38,7 @@ public final class HostException extends IOException {
         return Objects.requireNonNull(super.getMessage());
     }
 
-    /** The error number if the agent has a name for it. */
+    /** Returns the error number; empty if the agent has no name for it. */
     public Optional<Errno> errno() {
         return Errno.of(errno);
     }

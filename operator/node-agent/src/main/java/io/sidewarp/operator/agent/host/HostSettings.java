@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Where the node's kernel is found.
+ * Locations of the node's kernel interfaces.
  *
- * @param sysfsRoot where sysfs is mounted
- * @param procRoot where procfs is mounted
- * @param netlinkTimeout for one answer of the kernel
+ * @param sysfsRoot mount point of sysfs
+ * @param procRoot mount point of procfs
+ * @param netlinkTimeout maximum time to wait for one answer of the kernel
  */
 public record HostSettings(Path sysfsRoot, Path procRoot, Duration netlinkTimeout) {
 

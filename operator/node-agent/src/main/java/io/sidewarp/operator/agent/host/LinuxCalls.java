@@ -14,8 +14,8 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /**
- * The functions of the C library that the JDK has no use for: netlink sockets, and writing an attribute so that the driver's
- * error number is seen. Calls that fail return the negative error number.
+ * Functions of the C library that the JDK does not offer. They open and use netlink sockets, and write an attribute so
+ * that the driver's error number is visible. A failed call returns the negative error number.
  */
 final class LinuxCalls {
 
@@ -51,7 +51,7 @@ final class LinuxCalls {
         return LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow(name), descriptor, all);
     }
 
-    /** @return the socket */
+    /** @return descriptor of the socket, or the negative error number */
     static int socket(int domain, int type, int protocol) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
@@ -63,7 +63,7 @@ final class LinuxCalls {
 
     static void close(int descriptor) {
         try (Arena arena = Arena.ofConfined()) {
-            // Whatever it returns, the descriptor is gone.
+            // The descriptor is released even if close(2) returns an error.
             int ignored = (int) CLOSE.invokeExact(arena.allocate(CALL_STATE), descriptor);
         } catch (Throwable e) {
             throw rethrown(e);
@@ -80,7 +80,7 @@ final class LinuxCalls {
         }
     }
 
-    /** @return octets sent */
+    /** @return bytes sent, or the negative error number */
     static int send(int socket, MemorySegment message) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
@@ -90,7 +90,10 @@ final class LinuxCalls {
         }
     }
 
-    /** @return octets received, or those of a longer message of which only the beginning fits when the flags ask so */
+    /**
+     * @return bytes received, or the negative error number; with MSG_TRUNC the full length of a message that does not
+     *     fit
+     */
     static int receive(int socket, MemorySegment into, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
@@ -100,7 +103,11 @@ final class LinuxCalls {
         }
     }
 
-    /** Opens a file that exists for writing, and writes it from its beginning with one call. */
+    /**
+     * Opens an existing file for writing, and writes it from its beginning with one call.
+     *
+     * @return bytes written, or the negative error number
+     */
     static int overwrite(String path, byte[] octets) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
@@ -124,7 +131,10 @@ final class LinuxCalls {
         return returned == -1 ? -(int) ERRNO.get(state, 0L) : (int) returned;
     }
 
-    /** Native calls throw nothing of their own: what arrives here is an Error or a mistake in this class. */
+    /**
+     * Wraps a failure of a native call. Native calls throw nothing of their own, so the failure is an Error or a
+     * mistake in this class.
+     */
     private static RuntimeException rethrown(Throwable e) {
         if (e instanceof Error error) {
             throw error;

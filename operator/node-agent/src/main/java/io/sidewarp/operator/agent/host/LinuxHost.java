@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** The kernel of this node, through sysfs and raw netlink sockets. No other program is started. */
+/** Accesses the kernel of this node through sysfs and raw netlink sockets. Starts no other program. */
 public final class LinuxHost implements Host {
 
     private final HostSettings settings;
@@ -62,7 +62,7 @@ public final class LinuxHost implements Host {
 
     @Override
     public List<RdmaLink> rdmaLinks() throws HostException {
-        // To open the socket would load the RDMA subsystem, which looking alone is no reason for.
+        // Opening the socket would load the RDMA subsystem, and reading alone must not do that.
         return sysfs.exists("class/infiniband") ? rdma.links() : List.of();
     }
 

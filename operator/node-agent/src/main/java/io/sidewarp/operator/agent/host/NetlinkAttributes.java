@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** The attributes of a netlink message (struct nlattr), in the order in which they came. */
+/** Attributes of a netlink message (struct nlattr), in the order of the message. */
 final class NetlinkAttributes {
 
     static final int HEADER_LENGTH = 4;
 
-    /** Without the flags for nested attributes and network byte order. */
+    /** Mask that removes the flags for nested attributes and network byte order. */
     private static final int TYPE_MASK = 0x3FFF;
 
     private record Attribute(int type, ByteBuffer value) {}
@@ -25,7 +25,7 @@ final class NetlinkAttributes {
 
     private NetlinkAttributes() {}
 
-    /** Reads attributes up to the end of the buffer, or up to the first one that is not whole. */
+    /** Reads attributes up to the end of the buffer, or up to the first incomplete attribute. */
     static NetlinkAttributes parse(ByteBuffer buffer) {
         NetlinkAttributes parsed = new NetlinkAttributes();
         ByteBuffer rest = buffer.slice().order(ByteOrder.nativeOrder());
@@ -91,12 +91,12 @@ final class NetlinkAttributes {
                 .orElseGet(OptionalInt::empty);
     }
 
-    /** The attributes inside an attribute; none when it is not there. */
+    /** Returns the attributes nested in an attribute; none if the attribute is absent. */
     NetlinkAttributes nested(int type) {
         return find(type).map(NetlinkAttributes::parse).orElseGet(NetlinkAttributes::new);
     }
 
-    /** The attributes inside each of the attributes of a type. */
+    /** Returns the nested attributes of each attribute of a type. */
     List<NetlinkAttributes> nestedList(int type) {
         return attributes.stream()
                 .filter(attribute -> attribute.type == type)

@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A raw AF_NETLINK socket that asks the kernel and waits for the whole answer: acknowledgement, or all parts of a dump. For
- * one thread at a time.
+ * A raw AF_NETLINK socket that sends a request and waits for the whole answer. An answer is an acknowledgement, or all
+ * parts of a dump. Not thread-safe.
  */
 final class NetlinkSocket implements AutoCloseable {
 
@@ -47,10 +47,10 @@ final class NetlinkSocket implements AutoCloseable {
     private static final int FLAGS_OFFSET = 6;
     private static final int SEQUENCE_OFFSET = 8;
 
-    /** The kernel makes no part of a dump longer than 32 KiB. */
+    /** Size of the receive buffer. The kernel writes at most 32 KiB for one part of a dump. */
     private static final int RECEIVE_BUFFER = 64 * 1024;
 
-    /** How often a list is asked for that changes while the kernel writes it. */
+    /** Maximum number of requests for a list that changes while the kernel writes it. */
     private static final int DUMP_ATTEMPTS = 5;
 
     private static final long MICROSECONDS_PER_SECOND = 1_000_000;
@@ -62,7 +62,11 @@ final class NetlinkSocket implements AutoCloseable {
         this.socket = socket;
     }
 
-    /** @throws HostException EPROTONOSUPPORT when the kernel has no such protocol and no module for it */
+    /**
+     * Opens a socket.
+     *
+     * @throws HostException EPROTONOSUPPORT if the kernel has neither the protocol nor a module for it
+     */
     static NetlinkSocket open(int protocol, Duration timeout) throws HostException {
         int socket = LinuxCalls.socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
         if (socket < 0) {
@@ -96,16 +100,16 @@ final class NetlinkSocket implements AutoCloseable {
     }
 
     /**
-     * Asks for one thing, or for something to be done.
+     * Requests one object or one action.
      *
-     * @param operation what it is, for the message of an error
-     * @return the messages that came before the acknowledgement, without their headers
+     * @param operation operation in words, for the message of an error
+     * @return messages before the acknowledgement, without their headers
      */
     List<ByteBuffer> request(String operation, int type, byte[] payload) throws HostException {
         return exchange(operation, type, NLM_F_REQUEST | NLM_F_ACK, payload).messages;
     }
 
-    /** Asks for a list. */
+    /** Requests a list. */
     List<ByteBuffer> dump(String operation, int type, byte[] payload) throws HostException {
         for (int attempt = 1; attempt <= DUMP_ATTEMPTS; attempt++) {
             Answer answer = exchange(operation, type, NLM_F_REQUEST | NLM_F_DUMP, payload);
@@ -136,7 +140,7 @@ final class NetlinkSocket implements AutoCloseable {
                 boolean ours = received.getInt(start + SEQUENCE_OFFSET) == sequence;
                 received.position(Math.min(received.limit(), start + NetlinkAttributes.align(length)));
                 if (!ours) {
-                    // The rest of an answer that was given up.
+                    // Rest of an earlier answer whose request was abandoned.
                     continue;
                 }
                 interrupted |= (messageFlags & NLM_F_DUMP_INTERRUPTED) != 0;
@@ -180,7 +184,7 @@ final class NetlinkSocket implements AutoCloseable {
         return buffer.limit(received);
     }
 
-    /** Reads struct nlmsgerr, of which the end of a dump has the error number only. */
+    /** Reads struct nlmsgerr. The end of a dump contains only its error number. */
     private static void check(String operation, int type, int flags, ByteBuffer message) throws HostException {
         int error = message.remaining() >= Integer.BYTES ? message.getInt(0) : 0;
         if (error == 0) {
@@ -189,7 +193,7 @@ final class NetlinkSocket implements AutoCloseable {
         String explanation = "";
         int attributes = Integer.BYTES;
         if (type == NLMSG_ERROR) {
-            // The header of the request, and the request itself unless the kernel was asked to leave it out.
+            // The header of the request follows, and the request itself unless the kernel leaves it out (NLM_F_CAPPED).
             boolean capped = (flags & NLM_F_CAPPED) != 0;
             attributes += capped ? HEADER_LENGTH : NetlinkAttributes.align(message.getInt(Integer.BYTES));
         }

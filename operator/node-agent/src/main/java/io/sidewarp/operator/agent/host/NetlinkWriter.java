@@ -7,17 +7,17 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/** Writes the attributes of a netlink message (struct nlattr): length, type, value, each padded to 4 octets. */
+/** Writes the attributes of a netlink message (struct nlattr): length, type, value, each padded to 4 bytes. */
 final class NetlinkWriter {
 
     static final int ALIGNMENT = 4;
 
-    /** Requests are a few names and numbers. */
+    /** Size of the buffer. Requests contain only a few names and numbers. */
     private static final int CAPACITY = 1024;
 
     private final ByteBuffer buffer = ByteBuffer.allocate(CAPACITY).order(ByteOrder.nativeOrder());
 
-    /** What precedes the attributes in the messages of a family, such as struct genlmsghdr. */
+    /** Writes the header before the attributes of a family's messages, such as struct genlmsghdr. */
     NetlinkWriter header(byte... octets) {
         buffer.put(octets);
         return this;

@@ -6,11 +6,11 @@ package io.sidewarp.operator.agent.host;
 import java.util.Map;
 
 /**
- * An RDMA device as RDMA netlink knows it.
+ * An RDMA device as described by RDMA netlink.
  *
- * @param index the kernel's number of the device, never used again
+ * @param index the kernel's number of the device, never reused
  * @param name as in class/infiniband
- * @param interfaces the network interface of each port that has one in the agent's network namespace, by port number
+ * @param interfaces network interface of each port by port number; only ports with one in the agent's network namespace
  */
 public record RdmaLink(int index, String name, Map<Integer, String> interfaces) {
 

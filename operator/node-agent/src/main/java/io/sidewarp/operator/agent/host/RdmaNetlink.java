@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The RDMA subsystem's netlink protocol, client RDMA_NL_NLDEV (uapi/rdma/rdma_netlink.h). */
+/** Implements the RDMA subsystem's netlink protocol, client RDMA_NL_NLDEV (uapi/rdma/rdma_netlink.h). */
 final class RdmaNetlink {
 
     private static final int RDMA_NL_NLDEV = 5;
@@ -65,7 +65,7 @@ final class RdmaNetlink {
             ports = socket.dump("listing the ports of RDMA device " + index, CMD_PORT_GET, request);
         } catch (HostException e) {
             if (e.is(Errno.EINVAL)) {
-                // The device went away meanwhile.
+                // The device was removed meanwhile.
                 return Map.of();
             }
             throw e;

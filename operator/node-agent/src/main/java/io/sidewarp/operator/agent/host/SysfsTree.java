@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The kernel's view of devices as files, below a root. */
+/** Reads and writes the kernel's sysfs below a root directory. */
 public final class SysfsTree {
 
     private final Path root;
@@ -26,7 +26,7 @@ public final class SysfsTree {
             return Optional.of(Files.readString(root.resolve(attribute), StandardCharsets.ISO_8859_1)
                     .stripTrailing());
         } catch (IOException e) {
-            // Absent, or without a value now (EINVAL, EOPNOTSUPP and others, as the driver likes).
+            // The attribute is absent or has no value now. Drivers differ in the error: EINVAL, EOPNOTSUPP and others.
             return Optional.empty();
         }
     }

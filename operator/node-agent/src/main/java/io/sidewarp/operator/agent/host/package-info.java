@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The node's kernel as the agent sees it: sysfs, devlink and RDMA netlink behind one interface. Nothing else in the agent
+ * Access to the node's kernel: sysfs, devlink and RDMA netlink behind one interface. No other package of the agent
  * reads or writes them.
  */
 @NullMarked

@@ -5,12 +5,12 @@ package io.sidewarp.operator.agent.nic;
 
 import java.util.OptionalInt;
 
-/** Numbers in attributes of sysfs. */
+/** Parses numbers in attributes of sysfs. */
 final class AttributeValues {
 
     private AttributeValues() {}
 
-    /** A decimal number, empty when it is negative, which stands for unknown, or none. */
+    /** Parses a decimal number. Empty for text that is no number, and for a negative number, which means unknown. */
     static OptionalInt natural(String attribute) {
         try {
             int number = Integer.parseInt(attribute);
@@ -20,7 +20,7 @@ final class AttributeValues {
         }
     }
 
-    /** The number before the colon of a value such as {@code 4: ACTIVE}, -1 when there is none. */
+    /** Returns the number before the colon of a value such as {@code 4: ACTIVE}; -1 if there is none. */
     static int leadingNumber(String attribute) {
         int colon = attribute.indexOf(':');
         return natural(colon < 0 ? attribute : attribute.substring(0, colon)).orElse(-1);

@@ -4,16 +4,16 @@
 package io.sidewarp.operator.agent.nic;
 
 /**
- * One write.
+ * One write to an attribute of a NIC.
  *
- * @param nic of which NIC
- * @param attribute what is written
- * @param from the value before
- * @param to the value after
+ * @param nic address of the NIC
+ * @param attribute attribute that is written
+ * @param from value before the write
+ * @param to value after the write
  */
 public record Change(PciAddress nic, NicAttribute attribute, int from, int to) {
 
-    /** Whether virtual functions that there are go away. */
+    /** Returns whether the change removes existing virtual functions. */
     boolean removesVirtualFunctions() {
         return attribute.kind() == NicAttribute.Kind.VIRTUAL_FUNCTIONS && from > 0;
     }

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Makes the changes of one NIC, one after the other, and takes back those made when one fails. */
+/** Makes the changes of one NIC, one after the other. If a change fails, rolls the earlier changes back. */
 final class ChangeRun {
 
     private final NicAccess access;
@@ -27,25 +27,29 @@ final class ChangeRun {
         this.nic = nic;
     }
 
-    /** @return empty when all changes were made and read back */
+    /**
+     * Makes changes in their order.
+     *
+     * @return empty if all changes were made and read back
+     */
     Optional<Failure> make(List<Change> changes) {
         Set<NicAttribute> rememberedBefore = new HashSet<>(originals.of(nic).keySet());
         List<Change> begun = new ArrayList<>();
         for (Change change : changes) {
             String problem = "";
             try {
-                // First of all: should the agent end now, its successor knows what to restore.
+                // Comes first: if the agent ends now, the next agent knows which value to restore.
                 originals.remember(nic, change.attribute(), change.from());
                 begun.add(change);
                 access.write(nic.address(), change.attribute(), change.to());
                 int now = access.read(nic.address(), change.attribute());
                 if (now != change.to()) {
-                    problem = "the driver took the value without an error, but it is " + now + " afterwards.";
+                    problem = "the driver accepted the value, but it is read back as " + now + ".";
                 }
             } catch (HostException e) {
                 problem = e.getMessage() + "." + advice(change.attribute(), e);
             } catch (IOException e) {
-                problem = "what it was before cannot be remembered: " + e.getMessage()
+                problem = "the original value cannot be remembered: " + e.getMessage()
                         + ". Make the agent's state directory writable.";
             }
             if (!problem.isEmpty()) {
@@ -56,7 +60,7 @@ final class ChangeRun {
         return Optional.empty();
     }
 
-    /** @return what could not be taken back, and why */
+    /** @return changes that could not be rolled back, with the reasons */
     private List<String> rollBack(List<Change> begun, Set<NicAttribute> rememberedBefore) {
         List<String> left = new ArrayList<>();
         Set<NicAttribute> remembered = new HashSet<>(rememberedBefore);
@@ -76,7 +80,7 @@ final class ChangeRun {
         return left;
     }
 
-    /** The change may have had its effect, none, or a part of it. */
+    /** Restores the value before a change. The change may have had its full effect, no effect, or a partial effect. */
     private void restore(Change change) throws HostException {
         PciAddress address = nic.address();
         int now = access.read(address, change.attribute());

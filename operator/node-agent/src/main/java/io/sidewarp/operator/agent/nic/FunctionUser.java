@@ -4,8 +4,9 @@
 package io.sidewarp.operator.agent.nic;
 
 /**
- * Somebody who uses a function that has to change.
+ * A user of a function that has to change.
  *
- * @param user as {@link VirtualFunctionUse} names it
+ * @param function address of the function
+ * @param user name in the form of {@link VirtualFunctionUse}
  */
 public record FunctionUser(PciAddress function, String user) {}

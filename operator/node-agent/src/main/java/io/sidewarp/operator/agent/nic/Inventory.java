@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a node has.
+ * NICs and software RDMA devices of a node.
  *
- * @param nics by PCI address
+ * @param nics NICs, by PCI address
  * @param softwareDevices RDMA devices without hardware of their own, such as those of siw and rxe
  */
 public record Inventory(List<Nic> nics, List<RdmaDevice> softwareDevices) {

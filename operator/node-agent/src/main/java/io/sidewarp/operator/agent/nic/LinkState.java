@@ -5,7 +5,7 @@ package io.sidewarp.operator.agent.nic;
 
 import java.util.Locale;
 
-/** The operational state of a network interface (RFC 2863, attribute operstate). */
+/** Operational state of a network interface (RFC 2863, attribute operstate). */
 public enum LinkState {
     UNKNOWN,
     NOTPRESENT,

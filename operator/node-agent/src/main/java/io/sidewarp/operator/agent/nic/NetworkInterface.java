@@ -8,7 +8,9 @@ import java.util.OptionalInt;
 /**
  * A network interface of a PCI function.
  *
- * @param mtu octets
- * @param speed Mbit/s; empty while the link is down
+ * @param name name of the interface
+ * @param state operational state
+ * @param mtu MTU in bytes
+ * @param speed speed in Mbit/s; empty while the link is down
  */
 public record NetworkInterface(String name, LinkState state, OptionalInt mtu, OptionalInt speed) {}

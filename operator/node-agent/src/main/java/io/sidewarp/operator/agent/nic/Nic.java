@@ -9,17 +9,20 @@ import java.util.OptionalInt;
 import java.util.stream.Stream;
 
 /**
- * A PCI function for networks that has RDMA or may have virtual functions: a physical function, or a virtual one whose
- * physical one another machine has.
+ * A network function on the PCI bus that has RDMA or may have virtual functions. It is a physical function, or a
+ * virtual function whose physical function belongs to another machine.
  *
+ * @param address PCI address
  * @param vendorId four hexadecimal digits
  * @param deviceId four hexadecimal digits
- * @param driver empty when none is bound
- * @param interfaces one for each port that the function has, most often a single one
- * @param sriov empty when there can be no virtual functions
- * @param enableIwarp the devlink parameter enable_iwarp, empty when the driver has none
- * @param enableRoce the devlink parameter enable_roce, empty when the driver has none that takes effect at once
- * @param unreadable which of these parameters could not be read, and why; they are empty
+ * @param driver bound driver; empty if there is none
+ * @param numaNode NUMA node; empty if unknown
+ * @param interfaces network interface of each port, usually a single one
+ * @param rdmaDevices RDMA devices of the function itself
+ * @param sriov virtual functions; empty if the function cannot have any
+ * @param enableIwarp devlink parameter enable_iwarp; empty if the driver has none
+ * @param enableRoce devlink parameter enable_roce; empty if the driver has none that takes effect at once
+ * @param unreadable parameters that could not be read, with the reasons; their values are empty
  */
 public record Nic(
         PciAddress address,
@@ -40,12 +43,12 @@ public record Nic(
         unreadable = List.copyOf(unreadable);
     }
 
-    /** Whether it speaks iWARP now, or would if its parameter were set. */
+    /** Returns whether the NIC speaks iWARP now, or would after its parameter is set. */
     public boolean isIwarpCapable() {
         return enableIwarp.isPresent() || allRdmaDevices().anyMatch(RdmaDevice::isIwarp);
     }
 
-    /** Of the function itself and of its virtual ones. */
+    /** Returns the RDMA devices of the function itself and of its virtual functions. */
     public Stream<RdmaDevice> allRdmaDevices() {
         return Stream.concat(
                 rdmaDevices.stream(), virtualFunctions().stream().flatMap(function -> function.rdmaDevices().stream()));

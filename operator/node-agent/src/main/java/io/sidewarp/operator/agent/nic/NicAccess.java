@@ -18,7 +18,11 @@ final class NicAccess {
         this.host = host;
     }
 
-    /** @throws HostException ENODATA when the attribute has no value */
+    /**
+     * Reads the present value of an attribute.
+     *
+     * @throws HostException ENODATA if the attribute has no value
+     */
     int read(PciAddress nic, NicAttribute attribute) throws HostException {
         if (attribute.isSwitch()) {
             boolean on = host.parameter(parameter(nic, attribute))

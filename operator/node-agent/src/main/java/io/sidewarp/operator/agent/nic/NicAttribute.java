@@ -7,14 +7,14 @@ import java.util.Comparator;
 import java.util.Optional;
 
 /**
- * Something of a NIC that the agent may change. Values are numbers: a count, octets, or 1 and 0 for on and off.
+ * An attribute of a NIC that the agent may change. Values are numbers: a count, bytes, or 1 and 0 for on and off.
  *
- * @param kind which one
- * @param networkInterface of the MTU, empty for others
+ * @param kind kind of attribute
+ * @param networkInterface interface of an MTU; empty for other kinds
  */
 public record NicAttribute(Kind kind, String networkInterface) implements Comparable<NicAttribute> {
 
-    /** The kinds, in the order in which they are listed. */
+    /** Kinds of attributes, in the order of listings. */
     public enum Kind {
         ROCE("enableRoce"),
         IWARP("enableIwarp"),
@@ -42,12 +42,12 @@ public record NicAttribute(Kind kind, String networkInterface) implements Compar
         return kind == Kind.ROCE || kind == Kind.IWARP;
     }
 
-    /** The name in the state file. */
+    /** Returns the name of the attribute in the state file. */
     String key() {
         return networkInterface.isEmpty() ? kind.key : kind.key + SEPARATOR + networkInterface;
     }
 
-    /** The attribute of a name in the state file. */
+    /** Returns the attribute for a name in the state file; empty if the name is unknown. */
     static Optional<NicAttribute> ofKey(String key) {
         int separator = key.indexOf(SEPARATOR);
         String name = separator < 0 ? key : key.substring(0, separator);
@@ -67,7 +67,7 @@ public record NicAttribute(Kind kind, String networkInterface) implements Compar
                 .compare(this, other);
     }
 
-    /** As a person would call it. */
+    /** Returns the name for messages. */
     @Override
     public String toString() {
         return switch (kind) {

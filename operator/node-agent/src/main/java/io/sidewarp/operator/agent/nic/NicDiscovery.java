@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** Finds what a node has, by reading alone. */
+/** Finds the NICs and RDMA devices of a node. Only reads, and changes nothing. */
 public final class NicDiscovery {
 
     static final String ENABLE_IWARP = "enable_iwarp";
@@ -20,7 +20,7 @@ public final class NicDiscovery {
 
     private static final String PCI_DEVICES = "bus/pci/devices";
 
-    /** The first octet of the class of network controllers (PCI Code and ID Assignment Specification, section 1.3). */
+    /** First byte of the class of network controllers (PCI Code and ID Assignment Specification, section 1.3). */
     private static final String NETWORK_CLASS = "0x02";
 
     private static final String VIRTUAL_FUNCTION = "virtfn";
@@ -31,7 +31,11 @@ public final class NicDiscovery {
         this.host = host;
     }
 
-    /** @throws HostException when RDMA netlink fails; what else cannot be read is left empty */
+    /**
+     * Finds the present NICs and RDMA devices. Other values that cannot be read are left empty.
+     *
+     * @throws HostException if RDMA netlink fails
+     */
     public Inventory discover() throws HostException {
         List<RdmaDevice> rdmaDevices = new RdmaDevices(host).all();
         List<Nic> nics = new ArrayList<>();
@@ -71,7 +75,7 @@ public final class NicDiscovery {
                 unreadable));
     }
 
-    /** A driver that does not answer is no reason to find nothing of the node. */
+    /** Reads a devlink parameter. A driver that does not answer must not hide the rest of the node. */
     private Optional<Boolean> parameter(PciAddress address, String name, List<String> unreadable) {
         try {
             return host.parameter(DevlinkParameter.ofPciFunction(address.value(), name));
@@ -132,7 +136,7 @@ public final class NicDiscovery {
         return host.resolve(address.directory() + "/driver").map(NicDiscovery::lastName);
     }
 
-    /** Four hexadecimal digits without 0x. */
+    /** Returns four hexadecimal digits without 0x. */
     private String id(PciAddress address, String attribute) {
         return host.read(address.directory() + "/" + attribute).orElse("").replaceFirst("^0x", "");
     }

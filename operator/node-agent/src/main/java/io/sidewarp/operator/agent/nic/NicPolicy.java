@@ -7,15 +7,16 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * What some NICs have to be like. What is empty stays as it is, or becomes again what it was before the agent changed it.
+ * Wanted state of the NICs that a selector matches. An empty value stays unchanged, or returns to its value before the
+ * agent's first change.
  *
- * @param name for messages
- * @param selector which NICs
- * @param ownsFunctions whether the number of virtual functions and the MTU are the agent's to change; otherwise they are
- *     somebody else's, and not even restored
- * @param virtualFunctions how many virtual functions
- * @param mtu octets
- * @param iwarp whether iWARP is on, in NICs that have a parameter for it
+ * @param name name of the policy, for messages
+ * @param selector NICs of the policy
+ * @param ownsFunctions true if the agent manages the number of virtual functions and the MTU; if false, another program
+ *     manages them, and the agent does not even restore them
+ * @param virtualFunctions number of virtual functions
+ * @param mtu MTU in bytes
+ * @param iwarp whether iWARP is on; only for NICs with a parameter for it
  */
 public record NicPolicy(
         String name,

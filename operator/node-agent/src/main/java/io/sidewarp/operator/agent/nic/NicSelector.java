@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Which NICs a policy means: those that match one entry of each list that is not empty. A selector without any entry matches
- * none.
+ * Selects the NICs of a policy. A NIC must match one entry of each list that is not empty. A selector without any entry
+ * matches no NIC.
  *
  * @param vendors PCI vendor ids, four hexadecimal digits
  * @param deviceIds PCI device ids, four hexadecimal digits
@@ -39,7 +39,7 @@ public record NicSelector(
         return ids.stream().map(id -> id.toLowerCase(Locale.ROOT)).toList();
     }
 
-    /** The single NIC at an address. */
+    /** Returns a selector for the single NIC at an address. */
     public static NicSelector ofAddress(PciAddress address) {
         return new NicSelector(List.of(), List.of(), List.of(), List.of(), List.of(address));
     }

@@ -3,7 +3,7 @@
 
 package io.sidewarp.operator.agent.nic;
 
-/** What an RDMA device is (enum rdma_node_type of the kernel, attribute node_type). */
+/** Type of an RDMA device (enum rdma_node_type of the kernel, attribute node_type). */
 public enum NodeType {
     /** InfiniBand and RoCE. */
     CA,

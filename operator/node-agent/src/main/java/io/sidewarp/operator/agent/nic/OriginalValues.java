@@ -19,11 +19,11 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What the attributes that the agent changed were before its first change, kept in a file that outlives the agent. Nothing of
- * what the agent changes outlives the node's kernel, so that what an earlier boot left in the file is dropped.
+ * Original values of the attributes that the agent has changed, in a file that outlives the agent. No change of the
+ * agent survives a restart of the node's kernel. Values of an earlier boot are therefore dropped.
  *
- * <p>The file: {@code {"bootId": ..., "nics": {ADDRESS: {"id": VENDOR:DEVICE, "values": {ATTRIBUTE: NUMBER}}}}}. It is
- * replaced as a whole, so that it is never half written.
+ * <p>The file: {@code {"bootId": ..., "nics": {ADDRESS: {"id": VENDOR:DEVICE, "values": {ATTRIBUTE: NUMBER}}}}}. The
+ * file is replaced as a whole, and so is never half written.
  */
 public final class OriginalValues {
 
@@ -47,10 +47,10 @@ public final class OriginalValues {
     }
 
     /**
-     * Reads the file in a directory, which is made if need be.
+     * Reads the file in a directory. Creates the directory if it does not exist.
      *
-     * @param bootId of the node's present boot
-     * @throws IOException when the directory cannot be had, or the file not be understood
+     * @param bootId id of the node's present boot
+     * @throws IOException if the directory cannot be created, or the file cannot be read or parsed
      */
     public static OriginalValues open(Path directory, String bootId) throws IOException {
         Files.createDirectories(directory);
@@ -81,19 +81,19 @@ public final class OriginalValues {
             });
         } catch (JsonProcessingException | IllegalArgumentException e) {
             throw new IOException(
-                    file + " cannot be understood: " + e.getMessage()
-                            + ". Delete it to give up restoring what NICs were before the agent changed them.",
+                    file + " cannot be parsed: " + e.getMessage()
+                            + ". Delete it to give up restoring the original values of NICs.",
                     e);
         }
     }
 
-    /** What is remembered of a NIC; nothing when another one is at its address now. */
+    /** Returns the original values of a NIC. Returns none if another NIC is at its address now. */
     Map<NicAttribute, Integer> of(Nic nic) {
         Original original = originals.get(nic.address());
         return original == null || !original.id.equals(id(nic)) ? Map.of() : Map.copyOf(original.values);
     }
 
-    /** Remembers a value unless one is remembered already; returns when the file has it. */
+    /** Remembers a value unless one is remembered already. Returns after the file is written. */
     void remember(Nic nic, NicAttribute attribute, int value) throws IOException {
         Original original = originals.get(nic.address());
         if (original == null || !original.id.equals(id(nic))) {
@@ -110,7 +110,10 @@ public final class OriginalValues {
         }
     }
 
-    /** Keeps no more of a NIC than these attributes; the others are kept, too, when the file cannot be written. */
+    /**
+     * Forgets all values of a NIC but those of the given attributes. If the file cannot be written, nothing is
+     * forgotten.
+     */
     void retain(Nic nic, Iterable<NicAttribute> attributes) throws IOException {
         Original original = originals.get(nic.address());
         if (original == null) {
@@ -132,7 +135,7 @@ public final class OriginalValues {
             try {
                 store();
             } catch (IOException e) {
-                // The file has them still: they are to be forgotten the next time.
+                // The file still contains these values; the next call forgets them.
                 originals.put(nic.address(), original);
                 throw e;
             }

@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * The address of a PCI function.
+ * Address of a PCI function.
  *
- * @param value domain, bus, device and function as sysfs writes them, such as 0000:18:00.0
+ * @param value domain, bus, device and function in the notation of sysfs, such as 0000:18:00.0
  */
 public record PciAddress(String value) implements Comparable<PciAddress> {
 
@@ -24,12 +24,12 @@ public record PciAddress(String value) implements Comparable<PciAddress> {
         }
     }
 
-    /** The address that a name stands for, empty when it is something else. */
+    /** Parses an address; empty if the name is not a PCI address. */
     static Optional<PciAddress> parse(String name) {
         return FORMAT.matcher(name).matches() ? Optional.of(new PciAddress(name)) : Optional.empty();
     }
 
-    /** Where sysfs has the function. */
+    /** Returns the directory of the function in sysfs. */
     String directory() {
         return "bus/pci/devices/" + value;
     }

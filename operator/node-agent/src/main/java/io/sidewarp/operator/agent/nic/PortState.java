@@ -3,7 +3,7 @@
 
 package io.sidewarp.operator.agent.nic;
 
-/** The state of a port of an RDMA device (enum ib_port_state of the kernel, attribute state). */
+/** State of a port of an RDMA device (enum ib_port_state of the kernel, attribute state). */
 public enum PortState {
     UNKNOWN,
     DOWN,

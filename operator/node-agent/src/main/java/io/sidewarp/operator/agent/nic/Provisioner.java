@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes the NICs of a node what policies want, and what they were before where no policy wants anything any more. Writes only
- * what differs, one thing at a time, and reads it back. Belongs to one thread.
+ * Brings the NICs of a node into the state that policies want. Restores NICs that no policy selects any more to their
+ * original state. Writes only values that differ, one at a time, and reads each back. Not thread-safe.
  */
 public final class Provisioner {
 
@@ -37,11 +37,12 @@ public final class Provisioner {
     }
 
     /**
-     * Carries policies out. What fails or has to wait is tried again by calling this again.
+     * Applies policies. Call this method again to retry failed or waiting changes.
      *
-     * @param policies the first one that selects a NIC rules it; none to restore everything
-     * @return what became of each NIC that a policy selects or selected; of others nothing is read but what discovery reads
-     * @throws HostException when the NICs cannot be found
+     * @param policies policies by precedence; a NIC follows the first policy that selects it; an empty list restores
+     *     everything
+     * @return result for each NIC that a policy selects, or that the agent has changed; other NICs are only discovered
+     * @throws HostException if discovery of the NICs fails
      */
     public List<ProvisioningResult> apply(List<NicPolicy> policies) throws HostException {
         List<ProvisioningResult> results = new ArrayList<>();
@@ -57,7 +58,7 @@ public final class Provisioner {
         return results;
     }
 
-    /** Gives the functions of a NIC that waits to nobody any more, until the node's devices are published the next time. */
+    /** Stops offering the functions of a waiting NIC, until the next publication of the node's devices. */
     public void withhold(ProvisioningResult waiting) {
         use.withhold(waiting.functions());
     }
@@ -68,7 +69,7 @@ public final class Provisioner {
         List<FunctionUser> users = users(functions);
         if (users.isEmpty() && !functions.isEmpty()) {
             use.withhold(functions);
-            // Pods may have got some just before.
+            // Pods may have received functions just before the withholding.
             users = users(functions);
         }
         if (!users.isEmpty()) {
@@ -99,7 +100,7 @@ public final class Provisioner {
                 failure);
     }
 
-    /** Those that would go away, or lose their RDMA for a time. */
+    /** Returns the functions that the plan removes, or that lose RDMA for a time. */
     private static Set<PciAddress> functions(Nic nic, ProvisioningPlan plan) {
         Set<PciAddress> functions = new LinkedHashSet<>();
         for (Change change : plan.changes()) {
@@ -119,7 +120,7 @@ public final class Provisioner {
                 .toList();
     }
 
-    /** Lets the kernel load ib_uverbs and rdma_ucm, which nothing does on a node without rdma-core. */
+    /** Lets the kernel load ib_uverbs and rdma_ucm, since nothing else does this on a node without rdma-core. */
     private List<Refusal> openToUserSpace(Nic nic) throws HostException {
         List<RdmaDevice> closed = nic.allRdmaDevices()
                 .filter(device -> device.isIwarp() && device.uverbs().isEmpty())

@@ -15,12 +15,12 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What has to be written so that a NIC is as its policy wants: a pure function of what was observed, what is wanted and what
- * there was before the agent's first change.
+ * Writes that bring a NIC into the state of its policy. The plan is a pure function of the observed, the wanted and the
+ * original values.
  *
- * @param changes in the order in which they are made, each of them one write
- * @param refusals what cannot be had; the changes are worth making nevertheless
- * @param remembered the attributes whose original values are needed further on, once the changes are made
+ * @param changes changes in their order, each of them one write
+ * @param refusals wishes that cannot be fulfilled; the changes are made nevertheless
+ * @param remembered attributes whose original values are still needed after the changes
  */
 record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAttribute> remembered) {
 
@@ -31,8 +31,10 @@ record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAtt
     }
 
     /**
-     * @param policy empty when none selects the NIC
-     * @param originals what the agent changed before, with the values from before that
+     * Computes the plan of a NIC.
+     *
+     * @param policy policy of the NIC; empty if none selects it
+     * @param originals values before the agent's first change, of the attributes that the agent has changed
      */
     static ProvisioningPlan of(Nic nic, Optional<NicPolicy> policy, Map<NicAttribute, Integer> originals) {
         SortedMap<NicAttribute, Integer> observed = observed(nic);
@@ -42,7 +44,7 @@ record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAtt
             Optional<Refusal> refusal = refuse(nic, policy.get());
             if (refusal.isPresent()) {
                 refusals.add(refusal.get());
-                // It stays as it is: neither what the policy wants, nor what it was once.
+                // The NIC stays unchanged: it gets neither the policy's values nor its original values.
                 wanted.putAll(observed);
             } else {
                 wanted.putAll(wanted(nic, policy.get()));
@@ -55,7 +57,7 @@ record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAtt
         SortedMap<NicAttribute, Integer> target = new TreeMap<>(originals);
         target.putAll(wanted);
         target.keySet().retainAll(observed.keySet());
-        // What cannot be seen now, as an interface in a pod, is restored when it is back.
+        // An attribute that is invisible now, such as an interface in a pod, is restored after it reappears.
         Set<NicAttribute> remembered = new HashSet<>(originals.keySet());
         remembered.removeAll(observed.keySet());
         if (policy.isPresent() && !policy.get().ownsFunctions()) {
@@ -83,7 +85,7 @@ record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAtt
         }
     }
 
-    /** What a NIC's attributes are now; those that it does not have are absent. */
+    /** Returns the present values of a NIC's attributes; attributes that the NIC lacks are absent. */
     private static SortedMap<NicAttribute, Integer> observed(Nic nic) {
         SortedMap<NicAttribute, Integer> observed = new TreeMap<>();
         nic.enableIwarp().ifPresent(on -> observed.put(NicAttribute.IWARP, on ? 1 : 0));
@@ -102,7 +104,7 @@ record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAtt
             boolean iwarp = policy.iwarp().get();
             wanted.put(NicAttribute.IWARP, iwarp ? 1 : 0);
             if (iwarp && nic.enableRoce().isPresent()) {
-                // They exclude each other.
+                // RoCE and iWARP exclude each other.
                 wanted.put(NicAttribute.ROCE, 0);
             }
         }
@@ -168,10 +170,10 @@ record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAtt
                 return;
             }
             if (attribute.isSwitch()) {
-                // iWARP and RoCE exclude each other: the one goes before the other comes.
+                // iWARP and RoCE exclude each other: one is switched off before the other is switched on.
                 (to == 0 ? switchedOff : switchedOn).add(new Change(nic, attribute, from, to));
             } else if (attribute.kind() == Kind.VIRTUAL_FUNCTIONS && from > 0 && to > 0) {
-                // The kernel takes another number only where there are none (EBUSY).
+                // The kernel accepts a new number only while there are no virtual functions (EBUSY).
                 others.add(new Change(nic, attribute, from, 0));
                 others.add(new Change(nic, attribute, 0, to));
             } else {

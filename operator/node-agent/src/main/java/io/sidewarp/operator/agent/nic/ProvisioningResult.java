@@ -11,14 +11,16 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What became of a NIC that a policy selects, or that the agent had changed before.
+ * Result of provisioning for a NIC that a policy selects, or that the agent had changed before.
  *
- * @param policy name of the policy that rules it, empty when none does any more
- * @param applied the changes that were made and hold
- * @param functions those that the changes take away, or whose RDMA they switch; they may be in use
- * @param users who has to go before the changes can be made; none unless the outcome is WAITING
- * @param refusals what the policy wants and the NIC cannot have
- * @param failure there when the outcome is FAILED
+ * @param nic address of the NIC
+ * @param policy name of the NIC's policy; empty if none selects it any more
+ * @param outcome overall outcome
+ * @param applied changes that were made and are in effect
+ * @param functions functions that the changes remove or whose RDMA they switch; pods may use them
+ * @param users users that must go before the changes can be made; empty unless the outcome is WAITING
+ * @param refusals wishes of the policy that the NIC cannot fulfil
+ * @param failure present if the outcome is FAILED
  */
 public record ProvisioningResult(
         PciAddress nic,
@@ -35,17 +37,17 @@ public record ProvisioningResult(
         UNCHANGED,
         /** All changes were made. */
         CHANGED,
-        /** Nothing was changed, because functions that would go are in use. */
+        /** Nothing was changed, because affected functions are in use. */
         WAITING,
-        /** A change failed, and those before it were taken back as far as the failure says. */
+        /** A change failed. The changes before it were rolled back, except those that the failure lists. */
         FAILED
     }
 
     /**
-     * Why a change failed.
+     * Reason of a failed change.
      *
-     * @param message which change, what the kernel said, and what to do
-     * @param notRolledBack changes before it that could not be taken back, and why; empty when all were
+     * @param message the change, the kernel's answer, and what to do
+     * @param notRolledBack earlier changes that could not be rolled back, with the reasons; empty if all were
      */
     public record Failure(String message, List<String> notRolledBack) {
 
@@ -67,12 +69,12 @@ public record ProvisioningResult(
         return new ProvisioningResult(nic, policy, outcome, applied, functions, users, all, failure);
     }
 
-    /** Whether the NIC is as its policy wants it. */
+    /** Returns whether the NIC is in the state that its policy wants. */
     public boolean isAsWanted() {
         return refusals.isEmpty() && (outcome == Outcome.UNCHANGED || outcome == Outcome.CHANGED);
     }
 
-    /** Whether functions were made, or iWARP was switched on: RDMA devices may follow. */
+    /** Returns whether functions were made, or iWARP was switched on. RDMA devices may then follow. */
     public boolean bringsRdma() {
         return applied.stream()
                 .anyMatch(change -> change.to() > 0
@@ -80,7 +82,7 @@ public record ProvisioningResult(
                                 || change.attribute().kind() == Kind.IWARP));
     }
 
-    /** What is wrong, and what to do; empty when nothing is. */
+    /** Returns the problem and what to do about it; empty if there is no problem. */
     public Optional<String> message() {
         List<String> messages = new ArrayList<>();
         failure.ifPresent(failed -> {

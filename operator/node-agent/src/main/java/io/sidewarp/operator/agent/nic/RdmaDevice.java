@@ -10,11 +10,14 @@ import java.util.OptionalInt;
 /**
  * An RDMA device of the kernel.
  *
- * @param name as in class/infiniband and in the sidecar's settings
- * @param function the PCI function behind it, empty for software
- * @param firmware version
- * @param uverbs name of the device node below /dev/infiniband, empty when ib_uverbs is not loaded
- * @param elsewhere whether it is in another network namespace, such as a pod's: its ports cannot be seen then
+ * @param name name as in class/infiniband and in the sidecar's settings
+ * @param nodeType type of the device
+ * @param function PCI function behind the device; empty for software
+ * @param firmware version of the firmware
+ * @param numaNode NUMA node; empty if unknown
+ * @param ports ports of the device
+ * @param uverbs name of the device node below /dev/infiniband; empty if ib_uverbs is not loaded
+ * @param elsewhere true if the device is in another network namespace, such as a pod's; its ports are then invisible
  */
 public record RdmaDevice(
         String name,
@@ -30,7 +33,7 @@ public record RdmaDevice(
         ports = List.copyOf(ports);
     }
 
-    /** Whether it speaks iWARP, rather than RoCE or InfiniBand. */
+    /** Returns whether the device speaks iWARP, rather than RoCE or InfiniBand. */
     public boolean isIwarp() {
         return nodeType == NodeType.RNIC;
     }
@@ -39,7 +42,7 @@ public record RdmaDevice(
         return function.isEmpty();
     }
 
-    /** Whether a program could connect through it now. */
+    /** Returns whether a program could connect through the device now. */
     public boolean isUsable() {
         return isIwarp() && uverbs.isPresent() && ports.stream().anyMatch(port -> port.state() == PortState.ACTIVE);
     }

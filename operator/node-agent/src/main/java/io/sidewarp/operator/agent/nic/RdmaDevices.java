@@ -15,13 +15,16 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 
-/** Finds the RDMA devices of the kernel, by reading alone. */
+/** Finds the RDMA devices of the kernel. Only reads, and changes nothing. */
 final class RdmaDevices {
 
     private static final String RDMA_CLASS = "class/infiniband";
     private static final String VERBS_CLASS = "class/infiniband_verbs";
 
-    /** Attribute node_desc of siw; some kernels before 5.10 show its devices below the PCI function of the interface. */
+    /**
+     * Attribute node_desc of siw, which identifies its devices. Some kernels before 5.10 show them below the PCI
+     * function of the interface.
+     */
     private static final String SIW_DESCRIPTION = "Software iWARP stack";
 
     private final Host host;
@@ -43,11 +46,12 @@ final class RdmaDevices {
     }
 
     /**
-     * The RDMA devices of virtual functions that other network namespaces have, as pods do in the exclusive mode of the RDMA
-     * subsystem. Of these there is only the device node, which has no namespace; they speak what the physical function does.
+     * Returns the RDMA devices of virtual functions in other network namespaces. Pods have such devices in the
+     * exclusive mode of the RDMA subsystem. Only their device nodes are visible here, since device nodes have no
+     * namespace. These devices speak the protocol of the physical function.
      *
-     * @param seen those of this network namespace
-     * @param uverbs names of the other device nodes by the RDMA device that they lead to
+     * @param seen devices of this network namespace
+     * @param uverbs names of the other device nodes, by RDMA device
      */
     private List<RdmaDevice> elsewhere(List<RdmaDevice> seen, Map<String, String> uverbs) {
         List<RdmaDevice> found = new ArrayList<>();
@@ -74,7 +78,7 @@ final class RdmaDevices {
         return host.resolve(link).map(NicDiscovery::lastName).flatMap(PciAddress::parse);
     }
 
-    /** Names of device nodes by the RDMA device that they lead to. */
+    /** Returns the names of device nodes, by RDMA device. */
     private Map<String, String> uverbs() {
         Map<String, String> nodes = new TreeMap<>();
         for (String node : host.list(VERBS_CLASS)) {
@@ -114,7 +118,8 @@ final class RdmaDevices {
                 String port = directory + "/ports/" + entry;
                 Optional<String> networkInterface = link.map(
                                 known -> known.interfaces().get(number))
-                        // Filled with the first address only, and what there is before netlink tells.
+                        // Fallback if netlink names no interface. The kernel fills this file only together with the
+                        // first address.
                         .or(() -> host.read(port + "/gid_attrs/ndevs/0").filter(name -> !name.isEmpty()));
                 ports.add(new RdmaPort(
                         number, PortState.parse(host.read(port + "/state").orElse("")), networkInterface));

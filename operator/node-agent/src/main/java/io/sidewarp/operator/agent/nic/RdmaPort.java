@@ -8,7 +8,8 @@ import java.util.Optional;
 /**
  * A port of an RDMA device.
  *
- * @param number from 1
- * @param networkInterface whose addresses the port has
+ * @param number number of the port, from 1
+ * @param state state of the port
+ * @param networkInterface network interface whose addresses the port has
  */
 public record RdmaPort(int number, PortState state, Optional<String> networkInterface) {}

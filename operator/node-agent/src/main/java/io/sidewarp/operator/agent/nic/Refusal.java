@@ -4,24 +4,25 @@
 package io.sidewarp.operator.agent.nic;
 
 /**
- * Something that is asked of a NIC and that the NIC cannot have.
+ * A wish of a policy that a NIC cannot fulfil.
  *
- * @param message what and why, and what to do
+ * @param reason kind of refusal
+ * @param message what is refused, why, and what to do
  */
 public record Refusal(Reason reason, String message) {
 
     public enum Reason {
-        /** It speaks RoCE or InfiniBand. Nothing is changed in it. */
+        /** The NIC speaks RoCE or InfiniBand. Nothing is changed in it. */
         NOT_IWARP,
-        /** It cannot have virtual functions. */
+        /** The NIC cannot have virtual functions. */
         NO_SRIOV,
-        /** It cannot have as many virtual functions. */
+        /** The NIC cannot have as many virtual functions. */
         TOO_MANY_VIRTUAL_FUNCTIONS,
-        /** No driver is bound to it. */
+        /** No driver is bound to the NIC. */
         NO_DRIVER,
-        /** Its RDMA is there for the kernel alone. */
+        /** Only the kernel can use the NIC's RDMA. */
         NO_USER_SPACE_ACCESS,
-        /** What it is now cannot be read, so that it is left. */
+        /** The present value cannot be read; the attribute stays unchanged. */
         UNREADABLE
     }
 }

@@ -6,11 +6,11 @@ package io.sidewarp.operator.agent.nic;
 import java.util.List;
 
 /**
- * A physical function's ability to have virtual ones.
+ * Virtual functions of a physical function.
  *
- * @param total the most virtual functions that the device and its driver allow
- * @param number how many there are now
- * @param virtualFunctions those that there are, by index
+ * @param total maximum number that the device and its driver allow
+ * @param number present number
+ * @param virtualFunctions present virtual functions, by index
  */
 public record SrIov(int total, int number, List<VirtualFunction> virtualFunctions) {
 

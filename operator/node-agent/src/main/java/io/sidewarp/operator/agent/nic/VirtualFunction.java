@@ -7,12 +7,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A virtual function of a NIC, as far as this machine has it.
+ * A virtual function of a NIC, as visible on this machine.
  *
  * @param index N of virtfnN
- * @param driver empty when none is bound
- * @param interfaces none when the driver is none for networks
- * @param rdmaDevices none when the NIC's virtual functions have no RDMA
+ * @param address PCI address
+ * @param deviceId four hexadecimal digits
+ * @param driver bound driver; empty if there is none
+ * @param interfaces network interfaces; empty unless a network driver is bound
+ * @param rdmaDevices RDMA devices; empty if the NIC's virtual functions have no RDMA
  */
 public record VirtualFunction(
         int index,

@@ -7,19 +7,19 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Who uses the functions of NICs. Before functions are taken away it is asked about them; if nobody uses one, they are withheld
- * and it is asked about once more.
+ * Tells which pods use the functions of NICs. The provisioner asks before it takes functions away. If no pod uses a
+ * function, the provisioner withholds the functions and asks once more.
  */
 @FunctionalInterface
 public interface VirtualFunctionUse {
 
     /**
-     * The pods that use a function, as namespace/name; none when it is free.
+     * Returns the pods that use a function, as namespace/name; none if it is free.
      *
-     * @param function a virtual function, or a physical one whose RDMA is about to be switched
+     * @param function a virtual function, or a physical function whose RDMA is about to be switched
      */
     List<String> users(PciAddress function);
 
-    /** Gives these functions to nobody any more, until the node's devices are published the next time. */
+    /** Stops offering these functions, until the next publication of the node's devices. */
     default void withhold(Set<PciAddress> functions) {}
 }

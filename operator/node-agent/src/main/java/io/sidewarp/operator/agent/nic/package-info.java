@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The node's RDMA NICs: finding them, and giving those that a policy selects their virtual functions, MTU and iWARP mode.
+ * Discovery and provisioning of the node's RDMA NICs. Provisioning sets the virtual functions, MTU and iWARP mode of
+ * the NICs that a policy selects.
  */
 @NullMarked
 package io.sidewarp.operator.agent.nic;

@@ -9,46 +9,54 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Settings of the node agent that are about its node. */
+/** Settings of the node agent that concern its node. */
 @ConfigMapping(prefix = "sidewarp.agent")
 public interface AgentConfig {
-    /** Name of the node, as Kubernetes has it. */
+    /** Name of the node in Kubernetes. */
     @WithDefault("${NODE_NAME:}")
     Optional<String> nodeName();
 
-    /** Version of the agent, for the status. */
+    /** Version of the agent, as reported in the status. */
     @WithDefault("${quarkus.application.version}")
     String version();
 
-    /** Where the node's sysfs is mounted. */
+    /** Mount point of the node's sysfs. */
     @WithDefault("/sys")
     Path sysfsRoot();
 
-    /** Where a procfs of the node's network namespace is mounted. */
+    /** Mount point of a procfs of the node's network namespace. */
     @WithDefault("/proc")
     Path procRoot();
 
-    /** Directory that outlives the agent: what NICs were before it changed them. */
+    /**
+     * Directory that outlives the agent. It contains the original values of NIC attributes that the agent has changed.
+     */
     @WithDefault("/var/lib/sidewarp")
     Path stateDirectory();
 
-    /** How long the kernel may take to answer a netlink request. */
+    /** Timeout of a netlink request to the kernel. */
     @WithDefault("10s")
     Duration netlinkTimeout();
 
-    /** Prefix of the names of siw devices that the agent makes, at most 39 characters. Others are never removed. */
+    /**
+     * Prefix of the names of siw devices that the agent makes, at most 39 characters. Devices with other names are
+     * never removed.
+     */
     @WithDefault("sidewarp-")
     String siwPrefix();
 
-    /** How often the node is looked at without a reason. */
+    /** Interval between two looks at the node when nothing triggers one. */
     @WithDefault("30s")
     Duration checkInterval();
 
-    /** How often it is looked at while something is awaited: pods that have to go, RDMA devices, or the kubelet. */
+    /** Interval between two looks while the agent waits for pods to go, for RDMA devices, or for the kubelet. */
     @WithDefault("2s")
     Duration retryInterval();
 
-    /** How long RDMA devices of functions that were made, or switched to iWARP, are waited for; anew with each that comes. */
+    /**
+     * Maximum time to wait for RDMA devices after functions were made or switched to iWARP. Starts again with each
+     * device that appears.
+     */
     @WithDefault("15s")
     Duration rdmaPatience();
 }

@@ -16,9 +16,10 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * NICs whose RDMA devices may still come. A function and its interface are there first; its RDMA device is probed on its own,
- * some seconds later. Until then the NIC looks like one whose virtual functions have no RDMA, and its node like one without
- * RNICs: pods would be given what is not theirs. There are such NICs, so the time for it is limited.
+ * NICs whose RDMA devices may still appear. A function and its interface appear first; the driver probes the RDMA
+ * device separately, some seconds later. Until then the NIC looks like one without RDMA in its virtual functions. The
+ * node looks like one without RNICs, and pods would get the wrong devices. Some NICs really have no such RDMA, so the
+ * wait is limited.
  */
 final class AwaitedRdma {
     private record Progress(int present, Duration since) {}
@@ -27,17 +28,22 @@ final class AwaitedRdma {
     private final Map<PciAddress, Integer> knownFunctions = new HashMap<>();
     private final Map<PciAddress, Progress> awaited = new HashMap<>();
 
-    /** @param patience from the last RDMA device on, until no more are expected */
+    /**
+     * Makes an empty set of awaited NICs.
+     *
+     * @param patience time without a new RDMA device after which no more are expected
+     */
     AwaitedRdma(Duration patience) {
         this.patience = patience;
     }
 
     /**
-     * The NICs that are waited for, and what they lack.
+     * Returns the NICs to wait for, and describes what they lack.
      *
-     * @param ruled addresses of NICs that a policy rules
-     * @param results what was changed just now
-     * @param now by a clock that nobody sets
+     * @param inventory NICs that discovery has found
+     * @param ruled addresses of NICs that a policy selects
+     * @param results changes that were just made
+     * @param now time of a monotonic clock
      */
     Map<PciAddress, String> of(
             Inventory inventory, Set<PciAddress> ruled, List<ProvisioningResult> results, Duration now) {
@@ -75,7 +81,7 @@ final class AwaitedRdma {
         return now.minus(progress.since()).compareTo(patience) < 0;
     }
 
-    /** One of each virtual function, or of the NIC itself where it has none. */
+    /** Returns one device for each virtual function, or one for a NIC without virtual functions. */
     private static int expected(Nic nic) {
         return Math.max(1, nic.virtualFunctions().size());
     }

@@ -20,21 +20,23 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Which devices a node offers. Depends on nothing but its arguments. */
+/** Computes the devices that a node offers. Depends only on its arguments. */
 final class DeviceOffer {
     private DeviceOffer() {}
 
     /**
-     * The functions of the NICs that policies rule: the virtual ones with RDMA, or the NIC itself where no virtual one has it,
-     * as with drivers that give RDMA to the physical function alone. What cannot be used now is offered as faulty: it keeps its
-     * place, so that a link that goes down does not move a node to another provider.
+     * Returns devices for the functions of the NICs that policies select. These are the virtual functions with RDMA. If
+     * no virtual function has RDMA, the NIC itself is offered: some drivers give RDMA to the physical function alone. A
+     * device that cannot be used now is offered as faulty and keeps its place. A link that goes down therefore does not
+     * move the node to another provider.
      *
-     * @param ruled addresses of NICs that a policy rules
-     * @param foreign how many virtual functions somebody else makes of which of these NICs, and offers; the NIC itself is offered
-     *     here, where they are there and none has RDMA
-     * @param awaited which of these NICs may still get RDMA devices: the NIC itself is offered once they have come or will not
-     * @param drained functions that pods have to leave: until then they are faulty, so that no pod comes instead
-     * @param used addresses of functions that pods have; empty when the kubelet does not tell
+     * @param inventory NICs of the node
+     * @param ruled NICs that a policy selects, with the name of the policy
+     * @param foreign NICs whose virtual functions another program makes and offers, with their number; the NIC itself
+     *     is offered here once they exist and none has RDMA
+     * @param awaited NICs that may still get RDMA devices; the NIC itself is not offered while it waits
+     * @param drained functions that pods have to leave; they are faulty so that no new pod gets them
+     * @param used addresses of functions that pods have; empty if the kubelet does not answer
      */
     static List<RnicDevice> hardware(
             Inventory inventory,
@@ -63,7 +65,7 @@ final class DeviceOffer {
         return devices;
     }
 
-    /** The shares of a siw device. */
+    /** Returns the shares of a siw device. */
     static List<RnicDevice> kernelSiw(SiwLink link, int shares) {
         return IntStream.range(0, shares)
                 .mapToObj(share ->
@@ -71,7 +73,7 @@ final class DeviceOffer {
                 .toList();
     }
 
-    /** Soft devices. */
+    /** Returns soft devices. */
     static List<RnicDevice> software(int count) {
         return IntStream.range(0, count).mapToObj(RnicDevice::soft).toList();
     }
@@ -101,7 +103,7 @@ final class DeviceOffer {
             Set<PciAddress> drained,
             Optional<Set<String>> used) {
         if (rdma.uverbs().isEmpty()) {
-            // Nothing can be handed over: the module ib_uverbs is not loaded.
+            // No device node can be given to a container: the module ib_uverbs is not loaded.
             return Optional.empty();
         }
         RnicDevice device = RnicDevice.hardware(
@@ -117,7 +119,7 @@ final class DeviceOffer {
             device = device.faulty("it has to change, and waits for pods to leave " + NodeStatus.nameOf(nic));
         } else if (rdma.elsewhere()
                 && used.filter(ids -> !ids.contains(function.value())).isPresent()) {
-            device = device.faulty(rdma.name() + " is in a network namespace of no pod that has it from the kubelet");
+            device = device.faulty(rdma.name() + " is in another network namespace, but the kubelet gave it to no pod");
         } else if (!rdma.elsewhere() && !rdma.isUsable()) {
             device = device.faulty("no port of " + rdma.name() + " is active");
         } else if (nic.interfaces().stream().noneMatch(link -> link.state() == LinkState.UP)) {

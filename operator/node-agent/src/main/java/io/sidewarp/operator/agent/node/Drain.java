@@ -18,20 +18,20 @@ import java.util.regex.Pattern;
 import org.jboss.logging.Logger;
 
 /**
- * Has pods leave the functions that have to change, and no others. Evictions go through the API server, which holds
- * PodDisruptionBudgets; one that is refused is asked for again the next time. Belongs to one thread.
+ * Evicts pods from the functions that have to change, and no other pods. Evictions go through the API server, which
+ * enforces PodDisruptionBudgets. A refused eviction is requested again at the next look. Not thread-safe.
  */
 final class Drain {
     private static final Logger LOG = Logger.getLogger(Drain.class);
     private static final Pattern POD = Pattern.compile("([a-z0-9.-]+)/([a-z0-9.-]+)");
 
-    /** Has the API server evict a pod. */
+    /** Requests evictions from the API server. */
     @FunctionalInterface
     interface Evictions {
         /**
-         * Returns whether the pod goes; a PodDisruptionBudget may refuse that.
+         * Requests the eviction of a pod. Returns false if a PodDisruptionBudget refuses it.
          *
-         * @throws KubernetesClientException when the API server does not answer, or does not allow it
+         * @throws KubernetesClientException if the API server does not answer, or does not permit evictions
          */
         boolean evict(String namespace, String pod);
     }
@@ -43,7 +43,7 @@ final class Drain {
         this.evictions = evictions;
     }
 
-    /** Evicts the users of a NIC that waits, if the policy says so. */
+    /** Evicts the users of a waiting NIC if the policy enables draining. */
     void evict(ProvisioningResult result, DrainSpec spec, Duration now) {
         waitingSince.putIfAbsent(result.nic(), now);
         if (!spec.enabled()) {
@@ -58,12 +58,12 @@ final class Drain {
         }
     }
 
-    /** The NIC no longer waits. */
+    /** Records that the NIC no longer waits. */
     void done(PciAddress nic) {
         waitingSince.remove(nic);
     }
 
-    /** Whether a NIC waits for longer than its policy allows. */
+    /** Returns whether a NIC has waited longer than its policy allows. */
     boolean isOverdue(PciAddress nic, DrainSpec spec, Duration now) {
         Duration since = waitingSince.get(nic);
         return since != null && now.minus(since).compareTo(Duration.ofSeconds(spec.timeoutSeconds())) > 0;

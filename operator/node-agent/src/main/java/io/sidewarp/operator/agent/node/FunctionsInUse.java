@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Which pods use which functions, from the kubelet. Those that are withheld are published as faulty, so that the kubelet gives
- * them to nobody while they change; the next publication of all devices ends that.
+ * Asks the kubelet which pods use which functions. Withheld functions are published as faulty, so that the kubelet
+ * allocates none while they change. The next publication of all devices offers them again.
  */
 final class FunctionsInUse implements VirtualFunctionUse {
     private final DevicesInUse inUse;

@@ -8,7 +8,7 @@ import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Readiness;
 
-/** Ready: the node was looked at, so that its devices are known. */
+/** Readiness: the agent has looked at the node, and so knows its devices. */
 @Readiness
 @ApplicationScoped
 public class Health implements HealthCheck {

@@ -16,18 +16,18 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What one look at the node gave.
+ * Result of one look at the node.
  *
- * @param nics for the status
- * @param siwState of the agent's siw device
- * @param devices those that are offered
- * @param provider of what kind they are; empty when there are none
- * @param counts how many devices of each kind could be offered, as far as the look went
- * @param failed what could not be done, and what to do
- * @param waiting what is waited for, until pods have gone
- * @param passedOver fallbacks that are preferred to what is offered, and why they cannot be had
- * @param missing virtual functions that somebody else has not made yet
- * @param awaited RDMA devices that may still come of functions that have
+ * @param nics NICs, for the status
+ * @param siwState state of the agent's siw device
+ * @param devices devices that are offered
+ * @param provider kind of these devices; empty if there are none
+ * @param counts number of devices of each kind that could be offered, as far as the look went
+ * @param failed failures, with what to do
+ * @param waiting reasons to wait for pods to go
+ * @param passedOver fallbacks that were preferred but are unavailable, with the reasons
+ * @param missing virtual functions that another program has not made yet
+ * @param awaited RDMA devices that may still appear on existing functions
  */
 record Look(
         List<NicStatus> nics,
@@ -41,12 +41,12 @@ record Look(
         List<String> missing,
         List<String> awaited) {
 
-    /** Whether the node should be looked at again soon. */
+    /** Returns whether to look at the node again soon. */
     boolean isWaiting(PluginStatus plugin) {
         return !waiting.isEmpty() || !missing.isEmpty() || !awaited.isEmpty() || !plugin.registered();
     }
 
-    /** What came of it, in one word: {@code failed}, {@code waiting} or {@code done}. */
+    /** Returns the outcome in one word: {@code failed}, {@code waiting} or {@code done}. */
     String outcome() {
         if (!failed.isEmpty()) {
             return "failed";
@@ -54,17 +54,17 @@ record Look(
         return waiting.isEmpty() && missing.isEmpty() && awaited.isEmpty() ? "done" : "waiting";
     }
 
-    /** The state of what is of no NIC. */
+    /** Returns the node-level state, which belongs to no NIC. */
     ProvisioningState nodeState(PluginStatus plugin) {
         return siwState == ProvisioningState.DONE && isUnregistered(plugin) ? ProvisioningState.WAITING : siwState;
     }
 
-    /** Whether the kubelet does not know of devices that are offered. */
+    /** Returns whether devices are offered that the kubelet does not know. */
     private boolean isUnregistered(PluginStatus plugin) {
         return provider.isPresent() && !plugin.registered();
     }
 
-    /** The conditions that follow from it. */
+    /** Returns the status conditions that follow from this look. */
     List<StatusCondition> conditions(List<StatusCondition> former, PluginStatus plugin, Long generation) {
         if (!failed.isEmpty()) {
             return StatusCondition.of(

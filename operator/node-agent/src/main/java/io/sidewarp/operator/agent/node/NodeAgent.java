@@ -52,10 +52,11 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The agent of one node. One thread looks at the node when its IwarpNode changes and from time to time, carries out what that
- * asks for, offers devices to the kubelet and writes the status. While the API server is away it goes on with what it knows.
+ * Agent of one node. One thread looks at the node from time to time, and whenever its IwarpNode changes. At each look
+ * the thread carries out the IwarpNode's specification, offers devices to the kubelet and writes the status. While the
+ * API server is away, the agent continues with the last known specification.
  *
- * <p>At its end nothing is undone: pods go on with the devices that they have, and the next agent takes over.
+ * <p>The agent undoes nothing when it ends: pods keep their devices, and the next agent takes over.
  */
 @ApplicationScoped
 public class NodeAgent {
@@ -143,18 +144,21 @@ public class NodeAgent {
         }
     }
 
-    /** Whether the node was looked at; until then nothing is offered. */
+    /** Returns whether the agent has looked at the node; before that it offers nothing. */
     boolean hasLooked() {
         return looked;
     }
 
-    /** Whether the thread that looks has not ended: without its state directory, or by an error of the program. */
+    /**
+     * Returns whether the agent's thread has not ended. The thread ends if the state directory is unusable, or after an
+     * error of the program.
+     */
     boolean isRunning() {
         Thread started = thread;
         return started == null || started.isAlive();
     }
 
-    /** What the agent looks at. */
+    /** Returns the kernel that the agent works with. */
     Host host() {
         return new LinuxHost(new HostSettings(config.sysfsRoot(), config.procRoot(), config.netlinkTimeout()));
     }
@@ -213,7 +217,7 @@ public class NodeAgent {
             looked = true;
             PluginStatus kubelet = plugin.status();
             report(present, look, kubelet);
-            // By what was reported: what came after it has to be reported soon, too.
+            // Uses the reported plugin status: a later change must be reported soon, too.
             return look.isWaiting(kubelet);
         } catch (KubernetesClientException e) {
             LOG.warnf("event=status-not-written reason=%s", LogText.quoted(e.getMessage()));
@@ -248,7 +252,7 @@ public class NodeAgent {
                         look.conditions(conditions(present), kubelet, generation)));
     }
 
-    /** What an earlier look found, and offers further on, with the reason why there is nothing newer. */
+    /** Reports the findings of the last look, which stay on offer, with the reason of the failure. */
     private void report(IwarpNode present, HostException failure) {
         Long generation = present.getMetadata().getGeneration();
         Optional<IwarpNodeStatus> former = Optional.ofNullable(present.getStatus());
@@ -297,7 +301,7 @@ public class NodeAgent {
     }
 
     private void trigger(String reason) {
-        // One reason that waits is enough: each look sees all that is there.
+        // One pending reason is enough, since each look sees the whole node.
         if (reasons.offer(reason)) {
             LOG.debugf("event=triggered reason=%s", reason);
         }
@@ -322,7 +326,7 @@ public class NodeAgent {
 
         @Override
         public void onDelete(IwarpNode deleted, boolean finalStateUnknown) {
-            // Written again by the controller, or the node goes; what it asked for holds until then.
+            // The controller writes the object again, or the node is removed. The last specification holds until then.
             LOG.debug("event=iwarp-node-deleted");
         }
     }

@@ -44,8 +44,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a node what its IwarpNode asks for, and says what it is then. What cannot be done is told and tried again the next
- * time. Belongs to one thread.
+ * Brings a node into the state that its IwarpNode asks for, and describes the resulting state. Failures are reported
+ * and retried at the next look. Not thread-safe.
  */
 final class NodeLooker {
     private static final String SIW_DEVICE_ID = "siw/";
@@ -73,9 +73,9 @@ final class NodeLooker {
     }
 
     /**
-     * Carries out what is asked for, as far as it can be done now.
+     * Carries out a specification as far as is possible now.
      *
-     * @throws HostException when not even the NICs can be found
+     * @throws HostException if even discovery of the NICs fails
      */
     Look look(IwarpNodeSpec spec, Duration now) throws HostException {
         List<String> failed = new ArrayList<>();
@@ -121,7 +121,7 @@ final class NodeLooker {
         int siw = 0;
         int software = 0;
         Optional<ProviderKind> provider = devices.isEmpty() ? Optional.empty() : Optional.of(ProviderKind.HARDWARE);
-        // What the node falls back to is known when its own devices are.
+        // The fallback is chosen only after the node's own RDMA devices are known.
         boolean isUndecided = provider.isEmpty() && !awaited.isEmpty();
         boolean keepsSiw = isUndecided;
         for (Fallback fallback : provider.isPresent() || isUndecided ? List.<Fallback>of() : spec.fallback()) {
@@ -165,7 +165,7 @@ final class NodeLooker {
                 List.copyOf(awaited.values()));
     }
 
-    /** How many virtual functions the SR-IOV network operator shall make of which NICs. */
+    /** Returns the number of virtual functions that the SR-IOV network operator has to make on each of its NICs. */
     private static Map<PciAddress, Integer> foreign(
             Inventory inventory, Map<PciAddress, String> ruled, IwarpNodeSpec spec) {
         Map<PciAddress, Integer> foreign = new HashMap<>();
@@ -174,7 +174,7 @@ final class NodeLooker {
                 int wanted = policy.virtualFunctions();
                 inventory.nics().stream()
                         .filter(nic -> policy.name().equals(ruled.get(nic.address())))
-                        // More than it can have were refused.
+                        // Larger numbers than the NIC supports were refused.
                         .filter(nic -> nic.sriov()
                                 .filter(sriov -> sriov.total() >= wanted)
                                 .isPresent())
@@ -200,7 +200,7 @@ final class NodeLooker {
         return missing;
     }
 
-    /** Why devices of NICs cannot be used. */
+    /** Returns the reasons why devices of NICs cannot be used. */
     private static Map<PciAddress, String> faults(Inventory inventory, List<RnicDevice> devices) {
         Map<PciAddress, String> faults = new HashMap<>();
         for (Nic nic : inventory.nics()) {
@@ -221,7 +221,7 @@ final class NodeLooker {
         return faults;
     }
 
-    /** Has pods leave where a NIC waits and its policy says so; returns whether that takes too long. */
+    /** Evicts pods from a waiting NIC if its policy says so. Returns whether the wait takes too long. */
     private boolean await(ProvisioningResult result, IwarpNodeSpec spec, Set<PciAddress> drained, Duration now) {
         if (result.outcome() != Outcome.WAITING) {
             return false;
@@ -230,10 +230,10 @@ final class NodeLooker {
                 .filter(policy -> result.policy().equals(Optional.of(policy.name())))
                 .map(NodePolicy::drain)
                 .findFirst()
-                // A NIC that is restored: its policy is gone, and with it the permission to evict.
+                // A NIC is being restored: its policy is gone, and with it the permission to evict.
                 .orElseGet(() -> new DrainSpec(false, null));
         if (drainSpec.enabled()) {
-            // Before the first pod is evicted: what replaces it must not come back here.
+            // Comes before the first eviction, so that a replacement pod does not get the same functions.
             provisioner.withhold(result);
             drained.addAll(result.functions());
         }
@@ -241,7 +241,7 @@ final class NodeLooker {
         return drain.isOverdue(result.nic(), drainSpec, now);
     }
 
-    /** Users of devices; empty when the kubelet does not tell. */
+    /** Returns the users of devices; empty if the kubelet does not answer. */
     private Optional<Map<String, List<DeviceUser>>> users() {
         try {
             return Optional.of(inUse.users());
@@ -250,7 +250,10 @@ final class NodeLooker {
         }
     }
 
-    /** That which is asked for; but while pods use the agent's siw device, that on which it is. */
+    /**
+     * Returns the interface for siw. The present interface of the agent's siw device takes precedence while pods use
+     * it.
+     */
     private Optional<String> siwInterface(
             IwarpNodeSpec spec, Optional<Map<String, List<DeviceUser>>> users, List<String> waiting)
             throws HostException {
@@ -262,12 +265,12 @@ final class NodeLooker {
         return present.or(() -> wanted);
     }
 
-    /** Taken for true when the kubelet does not tell. */
+    /** Returns whether pods use a siw device; true if the kubelet does not answer. */
     private static boolean isSiwInUse(Optional<Map<String, List<DeviceUser>>> users) {
         return users.isEmpty() || users.get().keySet().stream().anyMatch(id -> id.startsWith(SIW_DEVICE_ID));
     }
 
-    /** Removes the agent's own siw device, which nothing asks for any more; while pods may use it, it stays. */
+    /** Removes the agent's own siw device, which is no longer needed. The device stays while pods may use it. */
     private void releaseSiw(Optional<Map<String, List<DeviceUser>>> users, List<String> failed, List<String> waiting) {
         try {
             if (!isSiwInUse(users)) {

@@ -20,16 +20,17 @@ import java.util.OptionalInt;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What was found on a node, as its IwarpNode tells it. Depends on nothing but its arguments. */
+/** Converts the findings on a node to the status of its IwarpNode. Depends only on its arguments. */
 final class NodeStatus {
     private NodeStatus() {}
 
     /**
-     * The NICs of a node.
+     * Returns the status of each NIC of a node.
      *
-     * @param policies which policy rules which NIC
-     * @param states of those that are not done
-     * @param messages what is wrong with which NIC
+     * @param inventory NICs of the node
+     * @param policies names of policies by NIC
+     * @param states states of NICs that are not done
+     * @param messages problems by NIC
      * @param users pods that use a function, by its address
      */
     static List<NicStatus> nics(
@@ -48,7 +49,7 @@ final class NodeStatus {
                 .toList();
     }
 
-    /** What people call a NIC: its interface, or its address where it has none. */
+    /** Returns the name of a NIC for people: its first interface, or its address if it has none. */
     static String nameOf(Nic nic) {
         return nic.interfaces().isEmpty()
                 ? nic.address().value()
@@ -62,7 +63,7 @@ final class NodeStatus {
             @Nullable String message,
             Map<String, List<String>> users) {
         Optional<NetworkInterface> port = nic.interfaces().stream().findFirst();
-        // Of several, the one that makes it an RNIC.
+        // Prefers the device that makes the NIC an RNIC.
         Optional<RdmaDevice> rdma = Stream.concat(
                         nic.rdmaDevices().stream().filter(RdmaDevice::isIwarp), nic.rdmaDevices().stream())
                 .findFirst();

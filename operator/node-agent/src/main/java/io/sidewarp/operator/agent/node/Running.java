@@ -8,7 +8,10 @@ import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Liveness;
 
-/** Live: the node is looked at further on. Else the kubelet restarts the container, and pods keep their devices. */
+/**
+ * Liveness: the agent still looks at the node. Otherwise the kubelet restarts the container, and pods keep their
+ * devices.
+ */
 @Liveness
 @ApplicationScoped
 public class Running implements HealthCheck {

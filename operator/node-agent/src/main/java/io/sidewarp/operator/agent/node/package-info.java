@@ -1,6 +1,6 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
-/** What the node agent does all the time: looks, provisions, offers devices, and reports. */
+/** Main loop of the node agent: look, provision, offer devices, and report. */
 @NullMarked
 package io.sidewarp.operator.agent.node;
 

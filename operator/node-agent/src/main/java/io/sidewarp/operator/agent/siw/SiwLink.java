@@ -4,11 +4,11 @@
 package io.sidewarp.operator.agent.siw;
 
 /**
- * A siw device that is ready to be used.
+ * A siw device that is ready for use.
  *
- * @param name of the RDMA device
- * @param networkInterface on which it is
+ * @param name name of the RDMA device
+ * @param networkInterface interface of the device
  * @param uverbs name of its device node below /dev/infiniband
- * @param own whether the agent made it, so that the agent removes it; others' are used and left
+ * @param own true if the agent made the device and therefore removes it; other devices are used but never removed
  */
 public record SiwLink(String name, String networkInterface, String uverbs, boolean own) {}

@@ -11,12 +11,12 @@ import io.sidewarp.operator.agent.siw.SiwUnavailableException.Reason;
 import java.util.Optional;
 
 /**
- * Makes and removes siw devices. Those of the agent have a prefix in their names; no others are removed. Belongs to one
- * thread.
+ * Makes and removes siw devices. The agent's devices have a prefix in their names; no others are removed. Not
+ * thread-safe.
  *
- * <p>No module is loaded from here: asked for a device of type siw, the kernel itself loads ib_core (net-pf-16-proto-20), siw
- * (rdma-link-siw), ib_uverbs and rdma_ucm (rdma-client-uverbs, rdma-client-rdma_cm) from the node's modules, with the node's
- * modprobe.
+ * <p>The agent loads no modules. When it requests a device of type siw, the kernel loads the modules itself, with the
+ * node's modprobe. These are ib_core (net-pf-16-proto-20), siw (rdma-link-siw), ib_uverbs and rdma_ucm
+ * (rdma-client-uverbs, rdma-client-rdma_cm).
  */
 public final class SiwLinks {
 
@@ -24,19 +24,28 @@ public final class SiwLinks {
 
     private static final String TYPE = "siw";
 
-    /** Attribute node_desc of the devices of siw. */
+    /** Attribute node_desc of siw devices. */
     private static final String DESCRIPTION = "Software iWARP stack";
 
-    /** What the kubelet takes as the id of a device, siw/NAME-SHARE with 4 digits, leaves this; the kernel takes 63. */
+    /**
+     * Maximum length of a device name. The kubelet limits the device id siw/NAME-SHARE to 63 characters, and the share
+     * has up to 4 digits. The kernel allows names of 63 characters.
+     */
     private static final int MAXIMUM_NAME_LENGTH = 54;
 
-    /** The longest name, less that of an interface. */
+    /** Maximum length of a prefix: that of a name, less the 15 characters of an interface name. */
     private static final int MAXIMUM_PREFIX_LENGTH = MAXIMUM_NAME_LENGTH - 15;
 
     private final Host host;
     private final String prefix;
 
-    /** @param prefix of the names of the agent's own devices, at most 39 characters that a file name may have */
+    /**
+     * Makes an object for the siw devices of a host.
+     *
+     * @param host kernel of the node
+     * @param prefix prefix of the names of the agent's own devices: 1 to 39 letters, digits, dots, underscores and
+     *     dashes
+     */
     public SiwLinks(Host host, String prefix) {
         if (!prefix.matches("[A-Za-z0-9_.-]{1," + MAXIMUM_PREFIX_LENGTH + "}")) {
             throw new IllegalArgumentException("the prefix of siw devices has to have 1 to " + MAXIMUM_PREFIX_LENGTH
@@ -47,11 +56,12 @@ public final class SiwLinks {
     }
 
     /**
-     * The siw device on an interface, made if there is none, and accessible from user space. The kernel has one at most on
-     * each interface: somebody else's is taken as it is. The agent's own devices on other interfaces are removed, also those
-     * that an earlier run left.
+     * Returns the siw device on an interface, accessible from user space. Creates the device if there is none. The
+     * kernel allows at most one siw device on each interface, so a device of another owner is used unchanged. Removes
+     * the agent's own devices on other interfaces, including those of an earlier run.
      *
-     * @param networkInterface empty for that of the default route
+     * @param networkInterface name of the interface; empty for the interface of the default route
+     * @throws SiwUnavailableException if no suitable device exists or can be made
      */
     public SiwLink ensure(Optional<String> networkInterface) throws SiwUnavailableException {
         String target = networkInterface
@@ -81,7 +91,7 @@ public final class SiwLinks {
         }
     }
 
-    /** The interface on which the agent's own device is; empty when it has none. */
+    /** Returns the interface of the agent's own device; empty if there is no such device. */
     public Optional<String> ownInterface() throws HostException {
         return host.rdmaLinks().stream()
                 .filter(link -> isOwn(link) && isSiw(link))
@@ -89,7 +99,7 @@ public final class SiwLinks {
                 .findFirst();
     }
 
-    /** Removes all devices that the agent, now or in an earlier run, has made. */
+    /** Removes all devices that the agent has made, now or in an earlier run. */
     public void removeAll() throws HostException {
         removeOwn("");
     }
@@ -100,7 +110,7 @@ public final class SiwLinks {
                 try {
                     host.deleteRdmaLink(link);
                 } catch (HostException e) {
-                    // It went away with its interface meanwhile (EINVAL: no such device).
+                    // The device was removed together with its interface meanwhile (EINVAL: no such device).
                     if (host.rdmaLinks().contains(link)) {
                         throw e;
                     }

@@ -3,7 +3,7 @@
 
 package io.sidewarp.operator.agent.siw;
 
-/** There can be no siw device; the message says why and what to do. The agent offers the software engine instead. */
+/** No siw device is available. The message says why, and what to do. The agent offers the software engine instead. */
 public final class SiwUnavailableException extends Exception {
 
     private static final long serialVersionUID = 1L;
@@ -15,9 +15,9 @@ public final class SiwUnavailableException extends Exception {
         NO_SIW_MODULE,
         /** No interface was named, and there is no default route. */
         NO_INTERFACE,
-        /** There is no interface of that name, or it is none that siw takes. */
+        /** The named interface does not exist, or siw does not accept it. */
         UNSUITABLE_INTERFACE,
-        /** Somebody else's device is on the interface, and its shares cannot be offered. */
+        /** The interface has a device of another owner whose shares cannot be offered. */
         UNSUITABLE_DEVICE,
         /** The agent may not change the kernel's RDMA devices. */
         NOT_PERMITTED,

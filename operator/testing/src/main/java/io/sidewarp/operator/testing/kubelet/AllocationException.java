@@ -3,7 +3,7 @@
 
 package io.sidewarp.operator.testing.kubelet;
 
-/** A pod is not admitted: there are too few devices, or the plugin refused to give them. */
+/** A pod is not admitted: there are too few devices, or the plugin refused the allocation. */
 public final class AllocationException extends Exception {
 
     AllocationException(String message) {

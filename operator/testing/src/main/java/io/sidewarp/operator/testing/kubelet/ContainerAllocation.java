@@ -7,13 +7,13 @@ import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.ContainerAllocateRespon
 import java.util.List;
 
 /**
- * Devices that a container has.
+ * Devices of a container.
  *
- * @param pod its pod
- * @param container its name
+ * @param pod pod of the container
+ * @param container name of the container
  * @param resource extended resource
- * @param deviceIds the devices
- * @param response what the plugin gives the container
+ * @param deviceIds ids of the devices
+ * @param response the plugin's answer for the container
  */
 public record ContainerAllocation(
         PodName pod, String container, String resource, List<String> deviceIds, ContainerAllocateResponse response) {}

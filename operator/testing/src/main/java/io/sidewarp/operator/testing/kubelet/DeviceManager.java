@@ -17,9 +17,13 @@ import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
 /**
- * Resources, plugins and what pods have, with the rules of the kubelet's device manager: a later registration takes the
- * place of an earlier one; a plugin whose stream ends has no healthy devices, yet they still count to the capacity; a
- * kubelet that starts anew remembers what pods have and which resources there were, but no devices.
+ * Resources, plugins and allocations, with the rules of the kubelet's device manager:
+ *
+ * <ul>
+ *   <li>A later registration replaces an earlier one.
+ *   <li>A plugin whose stream has ended has no healthy devices, but they still count in the capacity.
+ *   <li>A kubelet that restarts remembers allocations and names of resources, but no devices.
+ * </ul>
  */
 final class DeviceManager {
 
@@ -27,7 +31,11 @@ final class DeviceManager {
     private final Map<String, ManagedResource> resources = new TreeMap<>();
     private final List<ContainerAllocation> allocations = new ArrayList<>();
 
-    /** @param changed called without a lock whenever a capacity may have changed */
+    /**
+     * Makes a manager without resources.
+     *
+     * @param changed called, without a lock, whenever a capacity may have changed
+     */
     DeviceManager(Runnable changed) {
         this.changed = changed;
     }
@@ -52,7 +60,7 @@ final class DeviceManager {
         });
     }
 
-    /** Unless the plugin has a successor by now. */
+    /** Updates a resource unless a newer plugin serves it now. */
     private void update(String name, PluginEndpoint endpoint, UnaryOperator<ManagedResource> update) {
         synchronized (this) {
             ManagedResource resource = resource(name);
@@ -64,7 +72,7 @@ final class DeviceManager {
         changed.run();
     }
 
-    /** What a kubelet that starts anew does. */
+    /** Forgets plugins and devices, as a restarting kubelet does. */
     void forgetPlugins() {
         synchronized (this) {
             resources.values().forEach(resource -> resource.endpoint().ifPresent(PluginEndpoint::close));
@@ -85,7 +93,7 @@ final class DeviceManager {
         return List.copyOf(allocations);
     }
 
-    /** Chooses devices, with the plugin's advice, and has the plugin give them. */
+    /** Chooses devices with the plugin's advice, and requests them from the plugin. */
     ContainerAllocation allocate(PodName pod, String container, String name, int count) throws AllocationException {
         ManagedResource resource;
         Set<String> available = new LinkedHashSet<>();
@@ -122,7 +130,7 @@ final class DeviceManager {
         }
     }
 
-    /** The plugin's choice as far as it is available, and then whatever is. */
+    /** Returns the available devices among the plugin's choice, filled up with other available ones. */
     private static List<String> choose(PluginEndpoint endpoint, Set<String> available, int count) {
         Set<String> chosen = new LinkedHashSet<>();
         if (count < available.size()) {

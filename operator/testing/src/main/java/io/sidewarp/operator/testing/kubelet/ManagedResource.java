@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the kubelet knows of an extended resource.
+ * The kubelet's knowledge of an extended resource.
  *
- * @param devices as the plugin last told
- * @param endpoint the plugin; empty once its stream has ended
+ * @param devices devices in the plugin's last list
+ * @param endpoint connection to the plugin; empty once its stream has ended
  */
 record ManagedResource(List<Device> devices, Optional<PluginEndpoint> endpoint) {
 
-    /** Nothing is known of the resource but that it was there. */
+    /** A resource of which only the name is remembered. */
     static final ManagedResource FORGOTTEN = new ManagedResource(List.of(), Optional.empty());
 
     List<Device> healthy() {
@@ -25,7 +25,7 @@ record ManagedResource(List<Device> devices, Optional<PluginEndpoint> endpoint) 
                 .toList();
     }
 
-    /** The plugin is gone: its devices still count, but none is healthy. */
+    /** Returns the resource after its plugin has gone: devices still count, but none is healthy. */
     ManagedResource withoutPlugin() {
         return new ManagedResource(
                 devices.stream()

@@ -16,7 +16,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** Writes capacity and allocatable into the status of a node that exists, again and again until it succeeds. */
+/** Writes capacity and allocatable into the status of an existing node. Retries until the write succeeds. */
 final class NodeStatusReporter implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(NodeStatusReporter.class.getName());

@@ -21,10 +21,10 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The connection to a plugin that has registered. */
+/** Connection to a registered plugin. */
 final class PluginEndpoint implements AutoCloseable {
 
-    /** The kubelet waits for ever; a test shall not. */
+    /** Deadline of calls. The kubelet waits forever, but a test must not. */
     private static final long DEADLINE_SECONDS = 30;
 
     private final ManagedChannel channel;
@@ -35,7 +35,7 @@ final class PluginEndpoint implements AutoCloseable {
         this.options = options;
     }
 
-    /** Calls ListAndWatch, and tells of each list and of the end. */
+    /** Calls ListAndWatch, and reports each list and the end to the watcher. */
     void watch(Watcher watcher) {
         DevicePluginGrpc.newStub(channel).listAndWatch(Empty.getDefaultInstance(), new StreamObserver<>() {
             @Override
@@ -55,7 +55,7 @@ final class PluginEndpoint implements AutoCloseable {
         });
     }
 
-    /** The plugin's choice; empty when it does not want to be asked. */
+    /** Returns the plugin's choice; empty if the plugin does not offer GetPreferredAllocation. */
     List<String> preferred(Collection<String> available, int count) throws StatusRuntimeException {
         if (!options.getGetPreferredAllocationAvailable()) {
             return List.of();
@@ -91,7 +91,7 @@ final class PluginEndpoint implements AutoCloseable {
         channel.shutdownNow();
     }
 
-    /** Hears of a plugin's devices. */
+    /** Receives a plugin's lists of devices. */
     interface Watcher {
 
         void devices(List<Device> devices);

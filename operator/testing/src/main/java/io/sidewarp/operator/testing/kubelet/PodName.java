@@ -4,10 +4,10 @@
 package io.sidewarp.operator.testing.kubelet;
 
 /**
- * A pod.
+ * Name of a pod.
  *
- * @param namespace its namespace
- * @param name its name
+ * @param namespace namespace of the pod
+ * @param name name of the pod within its namespace
  */
 public record PodName(String namespace, String name) {
 

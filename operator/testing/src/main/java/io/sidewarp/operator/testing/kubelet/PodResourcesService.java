@@ -18,7 +18,7 @@ import io.sidewarp.operator.kubelet.podresources.v1.TopologyInfo;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Tells which devices pods have. As a kubelet's, its answers have one entry for each device. */
+/** Serves the devices of pods. Answers have one entry for each device, as a kubelet's do. */
 final class PodResourcesService extends PodResourcesListerGrpc.PodResourcesListerImplBase {
 
     private final DeviceManager devices;

@@ -3,14 +3,14 @@
 
 package io.sidewarp.operator.testing.kubelet;
 
-/** What becomes of the registration of a device plugin. */
+/** Answer to the registration of a device plugin. */
 public enum RegistrationAnswer {
-    /** It is accepted, and the plugin is called back. */
+    /** The registration is accepted, and the plugin is called back. */
     ACCEPT,
-    /** It fails with an error. */
+    /** The registration fails with an error. */
     REFUSE,
-    /** It is not answered at all, as by a kubelet that hangs. */
+    /** The registration gets no answer, as from a kubelet that hangs. */
     NONE,
-    /** It is accepted, but the plugin is not called back. */
+    /** The registration is accepted, but the plugin is not called back. */
     FORGET
 }

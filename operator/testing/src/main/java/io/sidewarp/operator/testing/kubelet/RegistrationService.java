@@ -13,14 +13,18 @@ import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.RegistrationGrpc;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** Takes registrations, and checks them as a kubelet does. */
+/** Receives registrations, and checks them as a kubelet does. */
 final class RegistrationService extends RegistrationGrpc.RegistrationImplBase {
 
     private final Consumer<RegisterRequest> accepted;
     private final AtomicInteger calls = new AtomicInteger();
     private volatile RegistrationAnswer answer = RegistrationAnswer.ACCEPT;
 
-    /** @param accepted called when the plugin has got its answer */
+    /**
+     * Makes a service that accepts all valid registrations.
+     *
+     * @param accepted called after the plugin has received its answer
+     */
     RegistrationService(Consumer<RegisterRequest> accepted) {
         this.accepted = accepted;
     }
@@ -29,7 +33,7 @@ final class RegistrationService extends RegistrationGrpc.RegistrationImplBase {
         this.answer = answer;
     }
 
-    /** How many calls there were, whatever became of them. */
+    /** Returns the number of calls, whatever their outcome. */
     int calls() {
         return calls.get();
     }
@@ -49,7 +53,7 @@ final class RegistrationService extends RegistrationGrpc.RegistrationImplBase {
         response.onNext(Empty.getDefaultInstance());
         response.onCompleted();
         if (now == RegistrationAnswer.ACCEPT) {
-            // Calls from within this call would end with it.
+            // A call in the context of this call would end with it.
             Context.ROOT.run(() -> accepted.accept(request));
         }
     }

@@ -19,13 +19,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a kubelet that deals with device plugins, on real Unix sockets below a directory of the test's own: it takes
- * registrations, calls plugins back, watches their devices, gives devices to pods with the plugin's advice, and tells
- * which pod has which device. It can stop and start as a kubelet does, and report to a node's status.
+ * The part of a kubelet that deals with device plugins, on real Unix sockets in a directory of the test. It accepts
+ * registrations, calls plugins back and watches their devices. It gives devices to pods with the plugin's advice, and
+ * tells which pod has which device. It can stop and start as a kubelet does, and report to a node's status.
  */
 public final class StandInKubelet implements AutoCloseable {
 
-    /** Where a kubelet keeps what pods have. It survives a restart, as in a kubelet. */
+    /** File in which a kubelet keeps its allocations. It survives a restart, as in a kubelet. */
     private static final String CHECKPOINT = "kubelet_internal_checkpoint";
 
     private final Path pluginDirectory;
@@ -38,26 +38,26 @@ public final class StandInKubelet implements AutoCloseable {
     private volatile @Nullable NodeStatusReporter reporter;
 
     /**
-     * A kubelet that does not run yet.
+     * Makes a kubelet that does not run yet.
      *
-     * @param root takes the place of /var/lib/kubelet; short enough for paths of Unix sockets (107 octets)
+     * @param root directory that replaces /var/lib/kubelet; short enough for paths of Unix sockets (107 bytes)
      */
     public StandInKubelet(Path root) {
         pluginDirectory = root.resolve("device-plugins");
         podResourcesSocket = root.resolve("pod-resources/kubelet.sock");
     }
 
-    /** Where plugins put their sockets; made when the kubelet starts. */
+    /** Returns the directory for the sockets of plugins. It is made when the kubelet starts. */
     public Path devicePluginDirectory() {
         return pluginDirectory;
     }
 
-    /** Where {@code PodResourcesLister} is served. */
+    /** Returns the socket that serves {@code PodResourcesLister}. */
     public Path podResourcesSocket() {
         return podResourcesSocket;
     }
 
-    /** Removes all files from the plugins' directory but its own state, and serves. */
+    /** Starts to serve. First removes all files but the kubelet's own state from the plugins' directory. */
     public synchronized StandInKubelet start() throws IOException {
         Files.createDirectories(pluginDirectory);
         Files.createDirectories(podResourcesSocket.getParent());
@@ -74,7 +74,7 @@ public final class StandInKubelet implements AutoCloseable {
         return this;
     }
 
-    /** Ends as a kubelet does: connections break, and its sockets stay behind with nobody listening. */
+    /** Stops as a kubelet does: connections break, and its sockets stay behind without a listener. */
     public synchronized void stop() throws IOException {
         closeServers();
         devices.forgetPlugins();
@@ -87,47 +87,48 @@ public final class StandInKubelet implements AutoCloseable {
         start();
     }
 
-    /** From now on, registrations are answered so. */
+    /** Sets the answer to later registrations. */
     public void answerRegistrations(RegistrationAnswer answer) {
         registrations.answer(answer);
     }
 
-    /** How many registrations were tried since the kubelet was made, of all plugins, whatever became of them. */
+    /** Returns the number of registration calls of all plugins since the kubelet was made, whatever their outcome. */
     public int registrationCalls() {
         return registrations.calls();
     }
 
-    /** Devices of a resource, healthy or not, as its plugin told last. */
+    /** Returns the devices of a resource, healthy or not, from the plugin's last list. */
     public List<Device> devices(String resource) {
         return devices.resource(resource).devices();
     }
 
-    /** Number of devices, healthy or not. 0 from the start until the plugin has told its devices. */
+    /** Returns the number of devices, healthy or not. It is 0 from a start until the plugin has sent its list. */
     public int capacity(String resource) {
         return devices(resource).size();
     }
 
-    /** Number of healthy devices of a plugin that is connected. */
+    /** Returns the number of healthy devices of a connected plugin. */
     public int allocatable(String resource) {
         return devices.resource(resource).healthy().size();
     }
 
     /**
-     * Gives a container devices, as when its pod is admitted. Asked again, a container keeps what it has.
+     * Gives devices to a container, as at the admission of its pod. A repeated call returns the earlier allocation.
      *
-     * @throws AllocationException when there are too few, or the plugin refuses; then the pod would not be admitted
+     * @throws AllocationException if there are too few devices, or the plugin refuses; a kubelet would not admit the
+     *     pod
      */
     public ContainerAllocation allocate(PodName pod, String container, String resource, int count)
             throws AllocationException {
         return devices.allocate(pod, container, resource, count);
     }
 
-    /** A pod has ended: its devices are free. */
+    /** Frees the devices of a pod that has ended. */
     public void release(PodName pod) {
         devices.release(pod);
     }
 
-    /** Writes capacity and allocatable of all resources into the status of a node that exists, now and at each change. */
+    /** Writes capacity and allocatable of all resources into the status of an existing node, now and at each change. */
     public synchronized void reportTo(KubernetesClient client, String nodeName) {
         closeReporter();
         reporter = new NodeStatusReporter(client, nodeName, devices::resources);

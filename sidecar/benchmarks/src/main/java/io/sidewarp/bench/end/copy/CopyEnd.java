@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@link MemorySegment#copy} from one buffer to another over and over, a message being the whole buffer: warm when
- * both fit into the processor's caches, cold when they are much larger.
+ * Copies one buffer to another over and over by {@link MemorySegment#copy}; a message is the whole buffer. The copy is
+ * warm if both buffers fit into the processor's caches, and cold if they are much larger.
  */
 public final class CopyEnd implements ActiveEnd {
 

@@ -8,7 +8,7 @@ import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import java.util.stream.Stream;
 
-/** Takes completions in batches and has no patience with failures. */
+/** Takes completions in batches, and fails on the first work that failed. */
 final class Completions {
 
     private static final int BATCH = 64;
@@ -22,9 +22,10 @@ final class Completions {
     }
 
     /**
-     * Takes what is there, at most one batch.
+     * Takes available completions, at most one batch.
      *
-     * @throws IllegalStateException when work has failed
+     * @return number of completions
+     * @throws IllegalStateException if work has failed
      */
     int poll() {
         int count = queue.poll(batch);

@@ -3,19 +3,19 @@
 
 package io.sidewarp.bench.end.engine;
 
-/** What an application does, in small steps that never block. Belongs to one thread; allocates nothing once it runs. */
+/** Work of an application, in small steps that never block. Belongs to one thread. Allocates nothing once it runs. */
 interface Duty {
 
     /**
-     * Does what can be done now.
+     * Does the work that is possible now.
      *
-     * @return false when there was nothing
+     * @return false if there was none
      */
     boolean poll();
 
-    /** True when it has come to its end. */
+    /** Returns whether the duty has come to its end. */
     boolean isDone();
 
-    /** Whether completions alone give it something to do; else it has to look at memory all the time. */
+    /** Returns whether completions alone trigger the duty. Otherwise the duty has to poll memory all the time. */
     boolean followsCompletions();
 }

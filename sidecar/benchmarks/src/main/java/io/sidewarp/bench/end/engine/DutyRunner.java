@@ -8,7 +8,7 @@ import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import java.util.concurrent.CompletableFuture;
 
-/** Keeps a duty going, in the way of a {@link Waiting}. */
+/** Runs a duty until it ends, with a strategy of {@link Waiting}. */
 final class DutyRunner {
 
     private final Duty duty;
@@ -42,12 +42,12 @@ final class DutyRunner {
         return runner;
     }
 
-    /** Complete when the duty is done or stopped, or has failed. */
+    /** Returns a future that completes when the duty is done or stopped, or has failed. */
     CompletableFuture<Void> finished() {
         return finished;
     }
 
-    /** Ends it at its next turn, if there is one. */
+    /** Ends the duty at its next turn, if there is one. */
     void stop() {
         stopped = true;
         loop.execute(onNotification);

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Connects, and posts work. */
+/** Connects to the passive end, and posts work. */
 public final class EngineActiveEnd implements ActiveEnd {
 
     private static final long PATIENCE_SECONDS = 60;

@@ -29,13 +29,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.concurrent.TimeUnit;
 
-/** What both ends have for a plan: device, event loop, region, completion queue. */
+/** Objects that both ends have for a plan: device, event loop, region, completion queue. */
 final class EngineEnd implements AutoCloseable {
 
-    /** Receives of a ping-pong, so that one is there while another is being posted again. */
+    /** Number of Receives of a ping-pong, so that one is available while another is posted again. */
     static final int RECEIVES = 4;
 
-    /** Work requests beyond those of messages: Reads that end a run. */
+    /** Number of work requests beyond those of messages, for the Reads that end a run. */
     private static final int SPARE_WORK = 16;
 
     private static final long SHUTDOWN_SECONDS = 5;

@@ -17,7 +17,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Accepts, and answers messages of a ping-pong; of a stream, the engine does everything. */
+/** Accepts connections, and answers messages of a ping-pong. For a stream, the engine does everything. */
 public final class EnginePassiveEnd implements PassiveEnd {
 
     private static final long PATIENCE_SECONDS = 60;
@@ -45,7 +45,7 @@ public final class EnginePassiveEnd implements PassiveEnd {
         return listener.localAddress().getPort();
     }
 
-    /** On the event loop. */
+    /** Accepts a connection; runs on the event loop. */
     private void accept(EngineEnd opened, ConnectionRequest request) {
         PeerMemory peer = PeerMemory.decode(request.privateData());
         QueuePair queuePair = peer.connection() < opened.plan().connections()

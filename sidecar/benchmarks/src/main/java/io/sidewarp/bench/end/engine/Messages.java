@@ -6,7 +6,7 @@ package io.sidewarp.bench.end.engine;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkRequest;
 
-/** A ping-pong of Sends at one end. */
+/** One end of a ping-pong of Sends. */
 final class Messages {
 
     private final EngineEnd end;
@@ -20,7 +20,7 @@ final class Messages {
         completions = new Completions(end.completions());
     }
 
-    /** Whether a message has arrived; if so, its receive is posted again. */
+    /** Returns whether a message has arrived. If so, its Receive is posted again. */
     boolean take() {
         boolean arrived = false;
         int count = completions.poll();

@@ -7,11 +7,11 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import java.nio.ByteBuffer;
 
 /**
- * What an end tells the other in the private data of start-up.
+ * Private data of start-up, which describes an end's memory to its peer.
  *
- * @param connection index in the plan
- * @param stag of the region
- * @param taggedOffset of its first octet
+ * @param connection index of the connection in the plan
+ * @param stag STag of the region
+ * @param taggedOffset tagged offset of the first byte of the region
  */
 record PeerMemory(int connection, int stag, long taggedOffset) {
 

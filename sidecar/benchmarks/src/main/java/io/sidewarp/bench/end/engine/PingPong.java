@@ -6,7 +6,7 @@ package io.sidewarp.bench.end.engine;
 import io.sidewarp.bench.end.Outcome;
 import io.sidewarp.cli.perf.Histogram;
 
-/** The active end's side of messages that go one at a time: keeps the time of each. */
+/** Active end of a ping-pong; measures the time of each message. */
 abstract class PingPong implements Duty {
 
     private final Histogram histogram = new Histogram();
@@ -17,8 +17,8 @@ abstract class PingPong implements Duty {
     private boolean started;
 
     /**
-     * @param nanos how long it goes on
-     * @param ways 2 when the time of a round is that of two messages, else 1
+     * @param nanos time of the measurement
+     * @param ways 2 if a round has two messages, otherwise 1
      */
     PingPong(long nanos, int ways) {
         this.nanos = nanos;
@@ -28,7 +28,7 @@ abstract class PingPong implements Duty {
     /** Sends a message. */
     abstract void send();
 
-    /** Takes the answer, if it is there. */
+    /** Takes the answer if it has arrived. Returns whether it has. */
     abstract boolean receive();
 
     @Override

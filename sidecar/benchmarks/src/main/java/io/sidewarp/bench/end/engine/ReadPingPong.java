@@ -6,7 +6,7 @@ package io.sidewarp.bench.end.engine;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkRequest;
 
-/** One RDMA Read at a time, from posting it to its completion. */
+/** Posts one RDMA Read at a time, and measures from the post to the completion. */
 final class ReadPingPong extends PingPong {
 
     private final EngineEnd end;

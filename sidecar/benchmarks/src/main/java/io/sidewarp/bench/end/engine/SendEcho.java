@@ -3,7 +3,7 @@
 
 package io.sidewarp.bench.end.engine;
 
-/** Answers each Send by one. */
+/** Answers each Send by a Send. */
 final class SendEcho implements Duty {
 
     private final Messages messages;

@@ -3,7 +3,7 @@
 
 package io.sidewarp.bench.end.engine;
 
-/** One Send there and one back. */
+/** Sends one message there, and waits for one Send back. */
 final class SendPingPong extends PingPong {
 
     private final Messages messages;

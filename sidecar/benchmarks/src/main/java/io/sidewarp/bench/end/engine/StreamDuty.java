@@ -12,8 +12,8 @@ import io.sidewarp.engine.verbs.WorkRequest;
 import java.util.List;
 
 /**
- * RDMA Writes or Reads, as many under way on each connection as the plan says, for a given time. It ends with a Read
- * on each connection: the peer answers that after it has placed all earlier Writes (RFC 5040 section 5.5).
+ * Streams RDMA Writes or Reads for a given time, with the plan's number in flight on each connection. Ends with a Read
+ * on each connection. The peer answers this Read after it has placed all earlier Writes (RFC 5040 section 5.5).
  */
 final class StreamDuty implements Duty {
 

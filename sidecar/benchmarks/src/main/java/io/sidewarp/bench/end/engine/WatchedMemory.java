@@ -10,8 +10,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * A ping-pong of RDMA Writes at one end: the peer writes the first slot, whose last octet is watched, and this end
- * writes its second slot there. The last octet counts the messages.
+ * One end of a ping-pong of RDMA Writes. The peer writes the first slot, and this end polls the slot's last byte. This
+ * end writes its second slot to the peer. The last byte of a slot counts the messages.
  */
 final class WatchedMemory {
 
@@ -26,7 +26,11 @@ final class WatchedMemory {
     private byte taken;
     private byte written;
 
-    /** @param count messages that went each way before, modulo 256; memory itself may already hold the next */
+    /**
+     * Makes one end of a ping-pong.
+     *
+     * @param count messages that went each way before, modulo 256; memory may already contain the next one
+     */
     WatchedMemory(EngineEnd end, Link link, byte count) {
         this.end = end;
         this.link = link;
@@ -38,16 +42,16 @@ final class WatchedMemory {
         written = count;
     }
 
-    /** Messages that this end has written so far, modulo 256; new memory is zero. */
+    /** Returns the number of messages that this end has written so far, modulo 256; new memory is zero. */
     static byte count(EngineEnd end) {
         return (byte) OCTET.getVolatile(
                 end.memory(), end.layout().slot(0, 1) + end.plan().size() - 1);
     }
 
-    /** Whether the next message is there; if so, it is taken. */
+    /** Takes the next message if it has arrived. Returns whether it has. */
     boolean take() {
         if ((byte) OCTET.getVolatile(end.memory(), watched) != (byte) (taken + 1)) {
-            // Nobody waits for these: the answer says more.
+            // Discards completions of Writes: the peer's answer says more.
             completions.poll();
             return false;
         }

@@ -3,7 +3,7 @@
 
 package io.sidewarp.bench.end.engine;
 
-/** Answers each RDMA Write by one. */
+/** Answers each RDMA Write by an RDMA Write. */
 final class WriteEcho implements Duty {
 
     private final WatchedMemory memory;

@@ -3,7 +3,7 @@
 
 package io.sidewarp.bench.end.engine;
 
-/** One RDMA Write there and one back, each end watching its memory. */
+/** Sends one RDMA Write there, and waits for one back; each end polls its memory. */
 final class WritePingPong extends PingPong {
 
     private final WatchedMemory memory;

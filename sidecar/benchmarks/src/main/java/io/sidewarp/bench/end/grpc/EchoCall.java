@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Sends a message, and the next one when it has come back. The latency is half of the way there and back. */
+/** Sends a message, and the next one after the first has come back. The latency is half of the round trip. */
 final class EchoCall implements ClientResponseObserver<BytesValue, BytesValue> {
 
     private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();

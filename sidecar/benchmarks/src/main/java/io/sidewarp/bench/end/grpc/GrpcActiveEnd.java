@@ -19,7 +19,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Streams messages as fast as flow control lets it, or one at a time. */
+/** Streams messages as fast as flow control permits, or sends one at a time. */
 public final class GrpcActiveEnd implements ActiveEnd {
 
     private static final long PATIENCE_SECONDS = 60;
@@ -37,7 +37,7 @@ public final class GrpcActiveEnd implements ActiveEnd {
     @Override
     public void connect(TransferPlan newPlan, int port) {
         plan = newPlan;
-        // As an application does that has its payload in an array already.
+        // Wraps the array without a copy, like an application whose payload is in an array already.
         ByteString payload = UnsafeByteOperations.unsafeWrap(new byte[newPlan.size()]);
         message = BytesValue.of(payload);
         channel = NettyChannelBuilder.forAddress(new InetSocketAddress(peer, port))

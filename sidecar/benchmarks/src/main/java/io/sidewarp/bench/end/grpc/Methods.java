@@ -9,12 +9,12 @@ import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.protobuf.ProtoUtils;
 
-/** The service that both ends know. */
+/** Methods of the service that both ends know. */
 final class Methods {
 
     static final String SERVICE = "sidewarp.bench.Octets";
 
-    /** Takes messages, and answers their octets at the end. */
+    /** Takes messages, and returns the number of their bytes at the end. */
     static final MethodDescriptor<BytesValue, Int64Value> TAKE = MethodDescriptor.<BytesValue, Int64Value>newBuilder()
             .setType(MethodType.CLIENT_STREAMING)
             .setFullMethodName(SERVICE + "/Take")

@@ -52,7 +52,7 @@ final class StreamCall implements ClientResponseObserver<BytesValue, Int64Value>
             outcome.complete(Outcome.stream(System.nanoTime() - begin, messages));
         } else {
             outcome.completeExceptionally(
-                    new IllegalStateException(octets.getValue() + " octets arrived of " + expected));
+                    new IllegalStateException(octets.getValue() + " of " + expected + " bytes arrived"));
         }
     }
 

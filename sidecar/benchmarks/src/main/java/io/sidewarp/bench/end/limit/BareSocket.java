@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
-/** A TCP socket with the congestion control that the engine's have on loopback. Whoever waits for it spins. */
+/** A TCP socket with the engine's congestion control on loopback. Callers that wait for the socket spin. */
 final class BareSocket implements AutoCloseable {
 
     private static final int IPPROTO_TCP = 6;
@@ -21,7 +21,11 @@ final class BareSocket implements AutoCloseable {
 
     private final Socket socket;
 
-    /** @param socket closed by this */
+    /**
+     * Takes over a socket.
+     *
+     * @param socket socket that {@link #close} closes
+     */
     BareSocket(Socket socket) throws IOException {
         this.socket = socket;
         socket.setTcpNoDelay(true);
@@ -57,10 +61,10 @@ final class BareSocket implements AutoCloseable {
     }
 
     /**
-     * Reads behind what the buffer has.
+     * Reads into the buffer, between two positions.
      *
-     * @return octets, 0 when there are none now
-     * @throws EOFException when the peer has closed
+     * @return bytes read; 0 if there are none now
+     * @throws EOFException if the peer has closed
      */
     int receive(ByteBuffer buffer, int from, int end) throws IOException {
         int count = socket.recvAddress(MemorySegment.ofBuffer(buffer).address(), from, end);

@@ -14,7 +14,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Sends. */
+/** Sends pieces for a given time, and waits for the acknowledgement. */
 public final class LimitActiveEnd implements ActiveEnd {
 
     private final InetAddress peer;
@@ -54,7 +54,7 @@ public final class LimitActiveEnd implements ActiveEnd {
             boolean over = System.nanoTime() - begin >= nanos;
             int octets = 0;
             while (!last && octets < to.buffer.capacity()) {
-                // It ends with a whole message.
+                // The run ends with a whole message.
                 last = over && (made + 1) % pieces.perMessage() == 0;
                 pieces.write(to.buffer, memory, octets, last);
                 octets += pieces.length();

@@ -16,10 +16,10 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Receives, and acknowledges each run by an octet. */
+/** Receives pieces, and acknowledges each run by one byte. */
 public final class LimitPassiveEnd implements PassiveEnd {
 
-    /** More than the address of a peer takes. */
+    /** Length of a buffer that is larger than any peer address. */
     private static final int ADDRESS = 64;
 
     private final InetAddress address;
@@ -57,7 +57,7 @@ public final class LimitPassiveEnd implements PassiveEnd {
         }
     }
 
-    /** The next connection, or a negative number when the plan is over before. */
+    /** Returns the next connection, or a negative number if the plan ends first. */
     private int accept(Socket listener) throws IOException {
         try {
             byte[] peer = new byte[ADDRESS];

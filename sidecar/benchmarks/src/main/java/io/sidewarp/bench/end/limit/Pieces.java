@@ -12,20 +12,20 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * What the stream is made of: pieces of one length, each with a header that says whether it is the last one of a run, a part of
- * a message and a CRC. Not thread-safe; allocates nothing once it exists.
+ * Pieces of a stream, all of one length. Each piece has a header, a part of a message and a CRC. The header says
+ * whether the piece is the last one of a run. Not thread-safe; allocates nothing after construction.
  */
 final class Pieces {
 
-    /** Octets of the one with which the passive end acknowledges a run. */
+    /** Bytes of the passive end's acknowledgement of a run. */
     static final int ACKNOWLEDGEMENT = 1;
 
-    /** As long as the length of an FPDU and the header of a tagged segment. */
+    /** Length of a header: as long as the length of an FPDU and the header of a tagged segment. */
     private static final int HEADER = 16;
 
     private static final int CRC = 4;
 
-    /** About as much of a message as an FPDU has. */
+    /** Maximum payload of a piece, about that of an FPDU. */
     private static final int LARGEST_PAYLOAD = 64 * 1024;
 
     private final int payload;
@@ -40,8 +40,7 @@ final class Pieces {
         messageLength = plan.size();
         payload = Math.min(messageLength, LARGEST_PAYLOAD);
         if (messageLength % payload != 0) {
-            throw new IllegalArgumentException(
-                    "a message of " + messageLength + " octets is no multiple of " + payload);
+            throw new IllegalArgumentException("a message of " + messageLength + " bytes is no multiple of " + payload);
         }
         layout = new Layout(plan);
         checked = plan.crc();
@@ -49,7 +48,7 @@ final class Pieces {
         memory.fill((byte) 1);
     }
 
-    /** Pieces of a message. */
+    /** Returns the number of pieces of a message. */
     int perMessage() {
         return messageLength / payload;
     }
@@ -58,12 +57,12 @@ final class Pieces {
         return HEADER + payload + CRC;
     }
 
-    /** A buffer of whole pieces to give to a socket. */
+    /** Returns a buffer of whole pieces to write to a socket. */
     ByteBuffer outputBuffer() {
         return buffer(NetSettings.LARGE_OUTPUT_CAPACITY);
     }
 
-    /** A buffer of whole pieces to read into. */
+    /** Returns a buffer of whole pieces to read into. */
     ByteBuffer inputBuffer() {
         return buffer(NetSettings.defaults().stagingCapacity());
     }
@@ -72,7 +71,7 @@ final class Pieces {
         return ByteBuffer.allocateDirect(Math.max(1, octets / length()) * length());
     }
 
-    /** Makes a piece of the next octets in memory. */
+    /** Writes a piece with the next bytes of memory. */
     void write(ByteBuffer target, MemorySegment targetMemory, int offset, boolean last) {
         target.putInt(offset, last ? 1 : 0);
         MemorySegment.copy(memory, nextOffset(), targetMemory, offset + HEADER, payload);
@@ -82,9 +81,9 @@ final class Pieces {
     }
 
     /**
-     * Puts a piece into memory, if it is intact.
+     * Checks a piece and copies it into memory.
      *
-     * @return whether it is the last one of a run
+     * @return whether the piece is the last one of a run
      */
     boolean read(ByteBuffer source, MemorySegment sourceMemory, int offset) throws IOException {
         if (checked && source.getInt(offset + HEADER + payload) != of(source, offset)) {

@@ -11,8 +11,8 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts in a cache line and waits until the other end counts in another one: the time there and back, of {@value #BATCH}
- * turns each, for one is shorter than the clock is exact.
+ * Counts in a cache line, and waits until the other end counts in another one. Measures the round trip over {@value
+ * #BATCH} turns each, since one turn is shorter than the precision of the clock.
  */
 public final class LineActiveEnd implements ActiveEnd {
 
@@ -26,7 +26,7 @@ public final class LineActiveEnd implements ActiveEnd {
     @Override
     public void connect(TransferPlan plan, int port) throws IOException {
         lines = Lines.open(port);
-        // Both have it.
+        // Both ends have opened the file.
         Lines.forget(port);
     }
 

@@ -44,18 +44,20 @@ final class Lines implements AutoCloseable {
         }
     }
 
-    /** New ones of the passive end in the process with this number: no file or link that is there already. */
+    /**
+     * Creates the counters of the passive end in the process with this number. Never opens an existing file or link.
+     */
     static Lines create(int process) throws IOException {
         forget(process);
         return new Lines(process, StandardOpenOption.CREATE_NEW);
     }
 
-    /** Those that the process with this number has created. */
+    /** Opens the counters that the process with this number has created. */
     static Lines open(int process) throws IOException {
         return new Lines(process);
     }
 
-    /** Forgets the name of what {@link #create} created. */
+    /** Deletes the name of the file that {@link #create} created. */
     static void forget(int process) throws IOException {
         Files.deleteIfExists(file(process));
     }

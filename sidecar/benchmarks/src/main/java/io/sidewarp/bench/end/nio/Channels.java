@@ -15,14 +15,14 @@ final class Channels {
 
     private Channels() {}
 
-    /** Has a channel wait as a plan wants: one that spins does not block. */
+    /** Configures a channel for a plan's way of waiting: a channel that spins does not block. */
     static SocketChannel prepare(SocketChannel channel, Waiting waiting) throws IOException {
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.configureBlocking(waiting != Waiting.SPIN);
         return channel;
     }
 
-    /** Fills the buffer; returns false when the peer had finished before the first octet. */
+    /** Fills the buffer; returns false if the peer finished before the first byte. */
     static boolean readFully(SocketChannel channel, ByteBuffer buffer) throws IOException {
         buffer.clear();
         while (buffer.hasRemaining()) {

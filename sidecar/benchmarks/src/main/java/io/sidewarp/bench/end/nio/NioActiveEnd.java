@@ -15,7 +15,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import org.jspecify.annotations.Nullable;
 
-/** Writes messages, or one at a time and waits for it to come back. */
+/** Streams messages, or writes one at a time and waits until it comes back. */
 public final class NioActiveEnd implements ActiveEnd {
 
     private final InetAddress peer;
@@ -54,7 +54,7 @@ public final class NioActiveEnd implements ActiveEnd {
             messages++;
         } while (System.nanoTime() - begin < nanos);
         channel.shutdownOutput();
-        // The peer says when it has everything.
+        // The peer acknowledges the whole stream.
         if (!Channels.readFully(channel, ByteBuffer.allocateDirect(1))) {
             throw new IOException("the peer did not acknowledge the stream");
         }

@@ -16,7 +16,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import org.jspecify.annotations.Nullable;
 
-/** Takes a stream and acknowledges its end by one octet, or sends each message back. */
+/** Reads a stream and acknowledges its end by one byte, or sends each message back. */
 public final class NioPassiveEnd implements PassiveEnd {
 
     private final InetAddress address;
