@@ -147,7 +147,8 @@ public final class CongestionControl {
      */
     private static String allowed() {
         try {
-            return " (every process may use " + Files.readString(ALLOWED, US_ASCII).strip() + ")";
+            return " (every process may use "
+                    + Files.readString(ALLOWED, US_ASCII).strip() + ")";
         } catch (IOException e) {
             return "";
         }

@@ -46,11 +46,7 @@ class TwoAssociationsPropertiesTest {
         RandomTries.run(
                 TRIES,
                 random -> chain.run(
-                        random,
-                        LONGEST_CHAIN,
-                        AssociatedPair::new,
-                        AssociatedPair::verify,
-                        AssociatedPair::finish));
+                        random, LONGEST_CHAIN, AssociatedPair::new, AssociatedPair::verify, AssociatedPair::finish));
     }
 
     private static Side side(Random random) {

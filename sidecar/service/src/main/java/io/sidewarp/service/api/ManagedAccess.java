@@ -68,9 +68,8 @@ final class ManagedAccess {
         try {
             MemorySegment.copy(source, from, target, to, length);
         } catch (IllegalStateException e) {
-            throw ApiError.state(
-                    "region " + region.id()
-                            + " was deregistered during the call; register it again, and keep it during Store or Load");
+            throw ApiError.state("region " + region.id()
+                    + " was deregistered during the call; register it again, and keep it during Store or Load");
         }
     }
 }
