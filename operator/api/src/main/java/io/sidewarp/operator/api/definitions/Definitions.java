@@ -36,8 +36,8 @@ public final class Definitions {
     private static final List<Resource> RESOURCES = List.of(
             new Resource(
                     IwarpNicPolicy.class,
-                    "Selects NICs of nodes for iWARP, configures them, and defines the fallback of nodes without a usable"
-                            + " NIC."),
+                    "Selects NICs of nodes for iWARP, configures them, and defines the fallback of nodes without a"
+                            + " usable NIC."),
             new Resource(
                     IwarpNode.class,
                     "State of iWARP on one node: the state that the operator requests (spec), and the state that the"

@@ -118,7 +118,7 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
                     .forceConflicts()
                     .serverSideApply();
         } catch (KubernetesClientException e) {
-            // Sidecars do not need node agents, so the webhook is set up first.
+            // Sidecars do not need admitted node agents. So the webhook is set up before the failure is thrown.
             refused = e;
         }
         UpdateControl<ConfigMap> next =

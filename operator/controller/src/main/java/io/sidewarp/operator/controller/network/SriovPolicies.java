@@ -21,8 +21,8 @@ import java.util.stream.Stream;
 
 /**
  * The SriovNetworkNodePolicies that are equivalent to an {@link IwarpNicPolicy}. There is one for each model of NIC to
- * which the policy applies, because each names at most one vendor and one device, no driver and no pattern. Depends on
- * nothing but its arguments.
+ * which the policy applies. A SriovNetworkNodePolicy can name one vendor and one device, but no driver and no pattern.
+ * Depends on nothing but its arguments.
  *
  * @param specs specifications by name
  * @param refusal why the policy has no equivalent, and what to do

@@ -34,7 +34,7 @@ final class PolicyRollup {
      * @param generation generation of the policy
      * @param former present conditions of the policy
      * @param nodes all nodes
-     * @param labelled how many Linux nodes have the labels of its selector, also those not told yet
+     * @param labelled number of Linux nodes with the labels of the selector, also without an IwarpNode yet
      * @param network state of the part that other operators carry out
      */
     static IwarpNicPolicyStatus of(
@@ -118,7 +118,7 @@ final class PolicyRollup {
      * as a node without an agent.
      *
      * @param nodes all nodes
-     * @param labelled how many Linux nodes have the labels of its selector, also those not told yet
+     * @param labelled number of Linux nodes with the labels of the selector, also without an IwarpNode yet
      * @param patience time for a node to report after its IwarpNode is created
      */
     static boolean isComplete(String name, Collection<IwarpNode> nodes, int labelled, Instant now, Duration patience) {
