@@ -87,7 +87,7 @@ final class HugePages {
                 return Optional.of("the pod has a volume " + SharedVolume.NAME + " of the medium " + medium
                         + ", but the SidecarProfile " + profileName + " gives the sidecar, which fills it, no limit of "
                         + wanted.map(_ -> limit).orElse("huge pages")
-                        + "; have one in resources.limits of the profile, for instance " + limit
+                        + "; add one to resources.limits of the profile, for instance " + limit
                         + ": 1Gi, name another profile with the annotation " + PROFILE
                         + ", or make the medium Memory");
             }

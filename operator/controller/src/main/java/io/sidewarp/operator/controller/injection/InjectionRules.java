@@ -167,8 +167,8 @@ public final class InjectionRules {
         Optional<String> named = Optional.ofNullable(annotations.get(PROFILE));
         named.filter(name -> !NAME.matcher(name).matches()).ifPresent(name -> {
             throw new RefusedException("the annotation " + PROFILE + " is " + Excerpt.quoted(name)
-                    + ", which no SidecarProfile can be named; give the name of one of namespace " + namespace
-                    + ", or remove the annotation");
+                    + ", which is no valid name of a SidecarProfile; give the name of a profile in"
+                    + " namespace " + namespace + ", or remove the annotation");
         });
         Optional<SidecarProfileSpec> found = facts.profile(named.orElse(DEFAULT_PROFILE));
         if (named.isPresent() && found.isEmpty()) {
@@ -194,8 +194,8 @@ public final class InjectionRules {
             return without(
                     SkipReason.NEVER_COMPLETES,
                     "a pod with restartPolicy " + Excerpt.of(pod.getSpec().getRestartPolicy())
-                            + " would never complete with a sidecar as ordinary container; native sidecars take Kubernetes"
-                            + " 1.29 or later, on each Linux node too, and the placement Auto or Native",
+                            + " would never complete with an ordinary container as sidecar; native sidecars need Kubernetes 1.29"
+                            + " or later, on each Linux node too, and the placement Auto or Native",
                     askedByPod);
         }
 
@@ -203,8 +203,8 @@ public final class InjectionRules {
         Set<String> ended = endedBefore(pod.getSpec(), asNative);
         containers.stream().filter(ended::contains).findFirst().ifPresent(name -> {
             throw new RefusedException("the annotation " + CONTAINERS + " names the init container " + Excerpt.of(name)
-                    + ", which ends before an ordinary sidecar starts; do not name it, or have a native sidecar: these"
-                    + " take Kubernetes 1.29 or later, on each Linux node too, and the placement Auto or Native");
+                    + ", which ends before an ordinary sidecar starts; do not name it, or use a native sidecar, which"
+                    + " needs Kubernetes 1.29 or later, on each Linux node too, and the placement Auto or Native");
         });
         checkNames(pod, annotations, profile, containers);
         checkPorts(pod.getSpec(), profile.managementPort(), ended);

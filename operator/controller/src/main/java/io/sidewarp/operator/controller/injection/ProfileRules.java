@@ -37,7 +37,7 @@ public final class ProfileRules {
 
     /** Message for a profile that needs native sidecars in a cluster without them. */
     public static final String NO_NATIVE_SIDECARS =
-            "asks for a native sidecar, which takes Kubernetes 1.29 or later; set its placement to Auto or Container";
+            "asks for a native sidecar, which needs Kubernetes 1.29 or later; set its placement to Auto or Container";
 
     private ProfileRules() {}
 

@@ -46,7 +46,7 @@ final class ResourceRules {
             }
             if (isDevice && !isWhole(resource.getValue())) {
                 return Optional.of("resources has " + resource.getValue() + " of " + name
-                        + ", of which there are whole ones only; give a whole number");
+                        + ", which cannot be divided; give a whole number");
             }
             Quantity request = requests.get(name);
             if ((isDevice || HugePages.isResource(name)) && request != null && !request.equals(limits.get(name))) {

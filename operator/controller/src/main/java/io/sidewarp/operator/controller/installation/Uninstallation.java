@@ -49,7 +49,7 @@ public class Uninstallation {
             underWay = begins;
             if (begins) {
                 LOG.warnf(
-                        "event=uninstalling configmap=%s action=\"none, if that is meant; else delete the Job"
+                        "event=uninstalling configmap=%s action=\"none if intended; otherwise delete the Job"
                                 + " sidewarp-uninstall and set the annotation %s to false\"",
                         config.installation(), InstallationReconciler.UNINSTALLING);
             }

@@ -81,8 +81,8 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
             if (others.isPresent()) {
                 return refused(
                         "a SriovNetworkNodePolicy would also take " + others.get() + ", which this policy does not"
-                                + " select: it knows no drivers; use pciAddresses, pfNames or the nodeSelector, or set provisioner"
-                                + " to NodeAgent");
+                                + " select: it cannot select by driver; use pciAddresses, pfNames or the nodeSelector, or"
+                                + " set provisioner to NodeAgent");
             }
             specs.put(
                     NAME_PREFIX + name + "-" + selection.model.vendor() + "-" + selection.model.device(),

@@ -182,8 +182,8 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
             events.warn(
                     policy,
                     "RestoreTimedOut",
-                    "not waiting any longer for nodes that have not restored their NICs: " + String.join(", ", waiting)
-                            + "; their node agents do so when they are back, and no pod uses what has to go");
+                    "no longer waiting for nodes that have not restored their NICs: " + String.join(", ", waiting)
+                            + "; their node agents restore them later, when they run and no pod uses the devices");
             return DeleteControl.defaultDelete();
         }
         IwarpNicPolicyStatus status = PolicyRollup.restoring(

@@ -92,7 +92,7 @@ final class PolicyRollup {
         } else if (selected == 0 && labelled > 0) {
             type = StatusCondition.PROGRESSING;
             reason = "NodesInProgress";
-            message = "the nodes are about to be told";
+            message = "the nodes have not received the policy yet";
         } else if (selected == 0) {
             type = StatusCondition.PROGRESSING;
             reason = "NoNodes";
@@ -161,7 +161,7 @@ final class PolicyRollup {
                         StatusCondition.PROGRESSING,
                         "Restoring",
                         "waiting until " + waiting.size() + (waiting.size() == 1 ? " node has" : " nodes have")
-                                + " restored the NICs, of which pods may use some: " + some(waiting),
+                                + " restored the NICs, which pods may still use: " + some(waiting),
                         generation));
     }
 

@@ -247,8 +247,8 @@ public class CertificateStore implements AutoCloseable {
         if (!config.webhook().manageCertificate()) {
             if (certificate.isEmpty()) {
                 throw new IllegalStateException(
-                        "the Secret is missing or lacks tls.crt, tls.key or ca.crt; whoever makes it has"
-                                + " not done so yet");
+                        "the Secret is missing or lacks tls.crt, tls.key or ca.crt; check its creator, for"
+                                + " instance cert-manager");
             }
         } else if (mustBeMade(certificate) || certificate.get().isDue(now, names())) {
             present = replace(present, certificate, now);

@@ -149,7 +149,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
         if (refusal == null && length + octets > WebhookServer.MAX_REVIEW_OCTETS) {
             refuse(
                     HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
-                    "more than " + WebhookServer.MAX_REVIEW_OCTETS + " octets");
+                    "more than " + WebhookServer.MAX_REVIEW_OCTETS + " bytes");
         }
         if (refusal == null && length + octets > body.length) {
             int larger = Math.clamp(
@@ -157,7 +157,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
             if (connection.hold(larger)) {
                 body = Arrays.copyOf(body, larger);
             } else {
-                refuse(HttpResponseStatus.SERVICE_UNAVAILABLE, "other reviews take all memory there is for them");
+                refuse(HttpResponseStatus.SERVICE_UNAVAILABLE, "other reviews use all the memory for reviews");
             }
         }
         if (refusal == null) {

@@ -225,6 +225,6 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
     /** Returns a text without the key. */
     @Override
     public String toString() {
-        return "WebhookCertificate[" + certificate.length() + " octets of certificate]";
+        return "WebhookCertificate[" + certificate.length() + " bytes of certificate]";
     }
 }

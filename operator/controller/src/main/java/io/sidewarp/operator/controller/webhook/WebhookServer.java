@@ -146,7 +146,7 @@ public class WebhookServer implements AutoCloseable {
         KubernetesSerialization serialization = client.getKubernetesSerialization();
         AdmissionReview review = parse(serialization, body);
         if (admission == null) {
-            throw new IllegalStateException("reviews come before the start");
+            throw new IllegalStateException("the webhook got a review before its start");
         }
         Timer.Sample sample = Timer.start(meters);
         try {
