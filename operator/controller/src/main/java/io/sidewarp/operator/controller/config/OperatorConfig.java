@@ -35,9 +35,10 @@ public interface OperatorConfig {
     String deployment();
 
     /**
-     * Time that a deleted policy and the uninstallation wait for nodes that do not answer, or whose pods still use a
-     * device that must be removed. Running agents continue to try after that time. The same time limits how long
-     * virtual functions of the SR-IOV network operator stay for a node that has not reported its NICs.
+     * Time that a deleted policy and the uninstallation wait for nodes. A node is waited for if it does not answer, or
+     * if its pods still use a device that must be removed. Running agents continue to try after that time. The same
+     * time limits how long virtual functions of the SR-IOV network operator stay for a node that has not reported its
+     * NICs.
      */
     @WithDefault("10m")
     Duration restoreTimeout();

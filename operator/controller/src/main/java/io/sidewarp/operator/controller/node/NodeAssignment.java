@@ -18,7 +18,7 @@ import java.util.Map;
 
 /** Assigns policies to a node. Depends on nothing but its arguments. */
 final class NodeAssignment {
-    /** Empty assignment. The node agent removes everything that it created. */
+    /** Empty assignment. The node agent reverts everything that it changed. */
     static final IwarpNodeSpec NOTHING =
             new IwarpNodeSpec(List.of(), List.of(), new SiwSpec(null, null), new SoftwareSpec(null));
 
