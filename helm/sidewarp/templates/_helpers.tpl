@@ -35,9 +35,9 @@ imagePullSecrets:
 {{- end }}
 
 {{/*
-An environment, and behind it the variables of a component's settings by their names: (dict "root" $ "component" "controller"
-"environment" TEXT). API servers refuse a variable that is there twice, and cannot say where it came from. Numbers of a file
-are floating point numbers, which JSON has without an exponent.
+Appends the variables of a component's settings to an environment:
+(dict "root" $ "component" "controller" "environment" TEXT). API servers refuse a duplicate variable, and cannot name its
+origin. Numbers of a values file are floating point numbers, which toJson writes without an exponent.
 */}}
 {{- define "sidewarp.withSettings" -}}
 {{- .environment }}
@@ -54,7 +54,7 @@ are floating point numbers, which JSON has without an exponent.
 {{- end }}
 {{- end }}
 
-{{/* Variables whose defaults objects of the chart have: names, permissions, mounts. */}}
+{{/* Variables whose defaults other objects of the chart rely on: names, permissions, mounts. */}}
 {{- define "sidewarp.fixedVariables" -}}
 [
   "SIDEWARP_OPERATOR_NAMESPACE",
@@ -72,13 +72,13 @@ are floating point numbers, which JSON has without an exponent.
 ]
 {{- end }}
 
-{{/* Environment of the controller, also when it cleans up. */}}
+{{/* Environment of the controller and of the clean-up. */}}
 {{- define "sidewarp.controllerEnvironment" -}}
 {{- $variables := include "sidewarp.controllerVariables" . }}
 {{- include "sidewarp.withSettings" (dict "root" . "component" "controller" "environment" $variables) }}
 {{- end }}
 
-{{/* The part of it that has values of its own. */}}
+{{/* The part of the controller's environment that has values of its own. */}}
 {{- define "sidewarp.controllerVariables" -}}
 {{- $fallbacks := dict "KernelSiw" "KERNEL_SIW" "Software" "SOFTWARE" }}
 {{- $fallback := list }}
@@ -148,7 +148,7 @@ seccompProfile:
   type: RuntimeDefault
 {{- end }}
 
-{{/* Removes validation rules, which API servers before 1.25 do not know, from a definition. */}}
+{{/* Removes validation rules from a definition. API servers before 1.25 do not support them. */}}
 {{- define "sidewarp.dropRules" -}}
 {{- if kindIs "map" . }}
 {{- $_ := unset . "x-kubernetes-validations" }}

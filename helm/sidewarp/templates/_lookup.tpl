@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 */}}
 
 {{/*
-An object that the cluster has, or {}: (dict "apiVersion" "v1" "kind" "Namespace" "name" NAME). `helm template` sees none.
+Looks up an object of the cluster, or {}: (dict "apiVersion" "v1" "kind" "Namespace" "name" NAME). `helm template` finds none.
 */}}
 {{- define "sidewarp.lookup" -}}
 {{ lookup .apiVersion .kind "" .name | toYaml }}

@@ -51,7 +51,7 @@ spec:
       serviceAccountName: sidewarp-node-agent
       {{- include "sidewarp.pullSecrets" . | nindent 6 }}
       priorityClassName: {{ .Values.nodeAgent.priorityClassName | quote }}
-      # It configures the node's own interfaces.
+      # The agent configures the node's own interfaces.
       hostNetwork: true
       dnsPolicy: ClusterFirstWithHostNet
       containers:
@@ -65,7 +65,7 @@ spec:
             - name: http
               containerPort: {{ .Values.nodeAgent.port }}
               hostPort: {{ .Values.nodeAgent.port }}
-              # API servers before 1.21 want it in what the controller applies.
+              # API servers before 1.21 require the protocol in server-side apply.
               protocol: TCP
           startupProbe:
             httpGet:
@@ -88,7 +88,7 @@ spec:
           resources:
             {{- toYaml .Values.nodeAgent.resources | nindent 12 }}
           securityContext:
-            # Writes to sysfs, talks to devlink and RDMA netlink, and serves the kubelet.
+            # The agent writes to sysfs, talks to devlink and RDMA netlink, and serves the kubelet.
             privileged: true
             runAsUser: 0
             readOnlyRootFilesystem: true
@@ -115,7 +115,7 @@ spec:
           hostPath:
             path: /dev
             type: Directory
-        # What NICs were before the agent changed them.
+        # Former state of the NICs, before the agent changed them.
         - name: state
           hostPath:
             path: /var/lib/sidewarp

@@ -3,7 +3,7 @@ Copyright The Sidewarp Authors
 SPDX-License-Identifier: Apache-2.0
 */}}
 
-{{/* What all webhooks have in common. */}}
+{{/* Common part of all webhooks. */}}
 {{- define "sidewarp.webhookCall" -}}
 clientConfig:
   {{- with include "sidewarp.caBundle" . }}
@@ -27,14 +27,14 @@ rules:
 admissionReviewVersions: [v1]
 sideEffects: None
 matchPolicy: Equivalent
-# Containers that another webhook adds later get the socket and the regions too.
+# Containers that another webhook adds later also get the socket and the regions.
 reinvocationPolicy: IfNeeded
 timeoutSeconds: {{ .Values.webhook.timeoutSeconds }}
 {{- end }}
 
 {{/*
-The authorities that the API server trusts now, which the controller has written: an upgrade leaves them as they are. Those of
-the former release are in a configuration of another name.
+The authorities that the API server trusts now. The controller has written them, and an upgrade keeps them. The former release
+used a configuration with another name.
 */}}
 {{- define "sidewarp.caBundle" -}}
 {{- $of := dict "apiVersion" "admissionregistration.k8s.io/v1" "kind" "MutatingWebhookConfiguration" }}
@@ -43,7 +43,7 @@ the former release are in a configuration of another name.
 {{- with ($present | default $former).webhooks }}{{ (first .).clientConfig.caBundle }}{{ end }}
 {{- end }}
 
-{{/* API servers before 1.28 do not know this. */}}
+{{/* API servers before 1.28 do not support match conditions. */}}
 {{- define "sidewarp.annotated" -}}
 matchConditions:
   - name: annotated

@@ -33,7 +33,7 @@ final class Chart {
     /** The oldest version that the chart is for. */
     static final String OLDEST = "1.20.2";
 
-    /** A version that has all that the chart makes use of. */
+    /** A version with all features that the chart uses. */
     static final String RECENT = "1.32.0";
 
     private static final String WITHOUT_CLUSTER = "{{ define \"sidewarp.lookup\" }}{}{{ end }}";
@@ -55,7 +55,10 @@ final class Chart {
         return new Helm(directory());
     }
 
-    /** A command that needs no cluster: the library asks one for objects also where {@code helm template} does not. */
+    /**
+     * Creates a command that needs no cluster. By default the library asks a cluster for objects in cases where
+     * {@code helm template} does not.
+     */
     static TemplateCommand template() {
         return new Helm(TEMPLATES).template();
     }
@@ -89,7 +92,7 @@ final class Chart {
         }
     }
 
-    /** All objects, in Helm's order. Values are given as {@code name=value}. */
+    /** Renders all objects, in Helm's order. Values are given as {@code name=value}. */
     static String render(String kubeVersion, String... values) {
         TemplateCommand command =
                 template().withName("sidewarp").withNamespace(NAMESPACE).withKubeVersion(kubeVersion);
@@ -100,7 +103,7 @@ final class Chart {
         return command.call();
     }
 
-    /** The same, with values as in a file. */
+    /** Renders all objects, with values as in a file. */
     static String renderWith(String kubeVersion, String yaml, Path scratch) throws IOException {
         return template()
                 .withName("sidewarp")
@@ -110,7 +113,10 @@ final class Chart {
                 .call();
     }
 
-    /** The Job that cleans up. The library does not render hooks, so a copy of the chart has it as an ordinary object. */
+    /**
+     * Renders the clean-up Job. The library does not render hooks, so a copy of the chart has the Job as an ordinary
+     * object.
+     */
     static String renderCleanUp(String kubeVersion, Path scratch) throws IOException {
         Path copy = copy(
                 scratch.resolve("sidewarp"),
@@ -127,7 +133,7 @@ final class Chart {
                 .collect(Collectors.joining("---\n"));
     }
 
-    /** The documents of a stream, without empty ones. */
+    /** Returns the documents of a stream, without empty documents. */
     static List<String> documents(String yaml) {
         return Arrays.stream(yaml.split("(?m)^---\\s*$"))
                 .map(document -> document.strip() + "\n")
@@ -140,7 +146,7 @@ final class Chart {
         return (HasMetadata) parsed;
     }
 
-    /** A document of which only the data matters, such as values. */
+    /** Parses a document as plain data, such as values. */
     static Map<String, Object> data(String document) {
         return SERIALIZATION
                 .unmarshal(document, GenericKubernetesResource.class)
@@ -153,7 +159,7 @@ final class Chart {
         return objects;
     }
 
-    /** The one object of a kind and name. */
+    /** Returns the only object of a kind and name. */
     static <T extends HasMetadata> T find(String yaml, Class<T> type, String name) {
         List<T> found = objects(yaml).stream()
                 .filter(type::isInstance)
@@ -166,7 +172,7 @@ final class Chart {
         return found.getFirst();
     }
 
-    /** Kinds and names. */
+    /** Returns the names of objects by kind. */
     static Map<String, List<String>> names(String yaml) {
         Map<String, List<String>> names = new LinkedHashMap<>();
         objects(yaml)

@@ -166,7 +166,7 @@ class ChartTest {
                 .anySatisfy(expression -> assertThat(expression.getValues()).contains("kube-system", Chart.NAMESPACE));
     }
 
-    /** Else nobody would tell their authors why they get no sidecar. */
+    /** Without the call, the authors of these pods would not learn why they get no sidecar. */
     @Test
     void asksTheWebhookAboutPodsThatWantASidecarWhereItIsForbidden() {
         MutatingWebhook forbidden =
@@ -239,7 +239,7 @@ class ChartTest {
                 .doesNotContainKey("CustomResourceDefinition");
     }
 
-    /** What it wrote for that operator would make it offer the virtual functions that the node agents offer. */
+    /** Objects that remain would make the former operator offer the same virtual functions as the node agents. */
     @Test
     void letsTheControllerRemoveWhatItWroteForAnOperatorThatIsNotUsedAnyMore() {
         String rendered = Chart.render(Chart.RECENT, "networks.sriovNetworkOperator.enabled=false");
@@ -282,7 +282,9 @@ class ChartTest {
                 .containsExactly("uninstall");
     }
 
-    /** Deleted with them, policies would wait for ever for somebody who restores their NICs. */
+    /**
+     * Otherwise policies would be deleted with their definitions, and wait for ever for somebody to restore their NICs.
+     */
     @Test
     void leavesTheDefinitionsBehindWhereNothingCleansUp() {
         assertThat(Chart.objects(Chart.render(Chart.RECENT, "uninstall.enabled=false")))
@@ -315,7 +317,7 @@ class ChartTest {
                 .containsEntry("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4317");
     }
 
-    /** Numbers of a file are floating point numbers to Helm, which writes large ones with an exponent. */
+    /** Helm reads numbers of a file as floating point numbers, and writes large ones with an exponent. */
     @Test
     void writesNumbersOfSettingsInFull(@TempDir Path scratch) throws IOException {
         String rendered = Chart.renderWith(Chart.RECENT, """
@@ -401,7 +403,7 @@ class ChartTest {
         assertThat(selects(selector, nodeAgent)).isFalse();
     }
 
-    /** Labels, and expressions that name values. */
+    /** Matches labels, and expressions that list values. */
     private static boolean selects(LabelSelector selector, Map<String, String> labels) {
         return labels.entrySet().containsAll(selector.getMatchLabels().entrySet())
                 && selector.getMatchExpressions().stream()
@@ -474,7 +476,10 @@ class ChartTest {
         return Chart.find(rendered, MutatingWebhookConfiguration.class, "sidewarp-webhook");
     }
 
-    /** To apply it again takes back a clean-up that was begun: {@code kubectl} leaves what it did not write. */
+    /**
+     * Applying the manifest again cancels a clean-up that has begun. {@code kubectl} keeps members that it did not
+     * write.
+     */
     @Test
     void saysThatNothingIsUninstalled() {
         assertThat(Chart.find(Chart.render(Chart.RECENT), ConfigMap.class, "sidewarp-operator")
@@ -489,7 +494,7 @@ class ChartTest {
         return installation.getData();
     }
 
-    /** To YAML 1e3 is a number, and to Kubernetes a name like others. */
+    /** YAML reads 1e3 as a number, but Kubernetes allows it as a name. */
     @Test
     void namesThatLookLikeNumbersStayNames(@TempDir Path scratch) throws IOException {
         Path values = Files.writeString(scratch.resolve("values.yaml"), """

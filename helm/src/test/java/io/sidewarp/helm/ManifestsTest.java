@@ -23,7 +23,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is derived in the repository is what it is derived from, unless {@code -Dmanifests.write=true} makes it so. */
+/**
+ * Checks that derived files in the repository match their sources. {@code -Dmanifests.write=true} writes the files
+ * instead.
+ */
 class ManifestsTest {
 
     private static final boolean WRITE = Boolean.getBoolean("manifests.write");
@@ -73,7 +76,9 @@ class ManifestsTest {
                 object -> !names.contains(id(object)));
     }
 
-    /** The sidecar leaves a device without an interface alone, and the node has one less for those who use verbs. */
+    /**
+     * The sidecar does not use a device without an interface, and such a device is lost to users of verbs on the node.
+     */
     @Test
     void exampleProfilesAskForNoDeviceThatTheSidecarDoesNotUse() throws IOException {
         List<Map<?, ?>> profiles = new ArrayList<>();

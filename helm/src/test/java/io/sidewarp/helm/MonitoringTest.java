@@ -86,7 +86,7 @@ class MonitoringTest {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** Has promtool look at rules, and fails with what it says. */
+    /** Runs promtool on rules, and fails with its output. */
     private void promtool(String what, Path rules) throws IOException, InterruptedException {
         Optional<Path> promtool = promtool();
         assumeTrue(promtool.isPresent(), "promtool is not on the PATH (Debian and Ubuntu: apt-get install prometheus)");

@@ -44,7 +44,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A real API server takes what the chart renders for its version. Server-side apply refuses fields that it does not know. */
+/**
+ * Checks that a real API server accepts the chart rendered for its version. Server-side apply refuses unknown fields.
+ */
 @RealApiServer
 class RealApiServerTest {
 
@@ -69,7 +71,7 @@ class RealApiServerTest {
 
     @AfterEach
     void deleteAll() {
-        // A namespace would stay, and take no objects any more, since no controller manager runs.
+        // A deleted namespace would stay and accept no objects any more, because no controller manager runs.
         applied.reversed().stream()
                 .filter(object -> !object.getKind().equals("Namespace"))
                 .forEach(object -> client.resource(object).delete());
@@ -117,7 +119,7 @@ class RealApiServerTest {
                 .withName("sidewarp-operator")
                 .get();
         installation.getData().values().stream().map(Chart::parse).forEach(object -> apply(controller, object));
-        // The chart's webhook configuration alone.
+        // The controller may change only the chart's webhook configuration.
         webhook(controller).patch(MERGE, "{\"metadata\": {\"annotations\": {\"of-the\": \"test\"}}}");
         assertThat(webhook(controller).get().getMetadata().getAnnotations()).containsEntry("of-the", "test");
         assertForbidden(() -> webhooks(controller).list());
@@ -126,7 +128,7 @@ class RealApiServerTest {
                 () -> webhooks(controller).resource(webhook(controller).get()).create());
         webhook(controller).delete();
         assertThat(webhook(client).get()).isNull();
-        // As it cleans up: one by one.
+        // The clean-up deletes objects one by one.
         assertThat(controller.resources(IwarpNicPolicy.class).list().getItems()).isEmpty();
         assertThat(controller.pods().inNamespace(Chart.NAMESPACE).list().getItems())
                 .isEmpty();
@@ -137,7 +139,7 @@ class RealApiServerTest {
                 .delete();
         assertForbidden(() -> controller.resources(IwarpNicPolicy.class).delete());
         assertForbidden(() -> controller.secrets().inNamespace(Chart.NAMESPACE).delete());
-        // Only what is its own, also of its own namespace.
+        // The controller may access only its own objects, also in its own namespace.
         assertForbidden(() -> controller.secrets().inNamespace(Chart.NAMESPACE).list());
         assertForbidden(() -> controller
                 .secrets()
@@ -181,7 +183,7 @@ class RealApiServerTest {
                 .withKubeConfig(server.kubeconfig())
                 .call();
         assertThat(replicas(namespace)).isEqualTo(2);
-        // As the controller does.
+        // The test patches the authorities as the controller does.
         webhook(client).patch(MERGE, AUTHORITIES);
 
         Chart.helm()
@@ -241,7 +243,7 @@ class RealApiServerTest {
                 .isEmpty();
     }
 
-    /** Pods would be refused until the controller has written its authorities. */
+    /** Without the former authorities, pods would be refused until the controller has written its own. */
     @Test
     void trustsWhatTheFormerReleasesWebhookConfigurationTrusts(KubeApiServer server) {
         MutatingWebhookConfiguration former =

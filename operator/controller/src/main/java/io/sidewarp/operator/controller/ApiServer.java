@@ -26,7 +26,7 @@ class ApiServer {
         this.config = config;
     }
 
-    /** Its version, as soon as it answers. While it does not, the log tells why; each reason once. */
+    /** Waits until the API server answers, and returns its version. Logs each distinct reason of a failure once. */
     VersionInfo await() throws InterruptedException {
         Optional<String> told = Optional.empty();
         while (true) {
@@ -47,11 +47,11 @@ class ApiServer {
     }
 
     private VersionInfo version() {
-        // The client would try again by itself for a minute, and say nothing.
+        // The client would otherwise retry silently for a minute.
         RequestConfig once = new RequestConfigBuilder(client.getConfiguration().getRequestConfig())
                 .withRequestRetryBackoffLimit(0)
                 .build();
-        // Not closed: it shares the connections.
+        // The new client must not be closed: it shares the connections.
         return client.newClient(once).adapt(KubernetesClient.class).getKubernetesVersion();
     }
 

@@ -26,15 +26,15 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The program. Without arguments it is the operator: every replica answers the API server's admission calls, and the one that
- * leads reconciles. With the argument {@code uninstall} it cleans up before the chart is removed, and ends.
+ * The program. Without arguments it runs the operator: every replica answers the API server's admission calls, and the
+ * leader reconciles. With the argument {@code uninstall} it cleans up before the chart is removed, and exits.
  */
 public class Controller implements QuarkusApplication {
     private static final Logger LOG = Logger.getLogger(Controller.class);
     private static final int USAGE_ERROR = 64;
     private static final int CONFIGURATION_ERROR = 78;
     private static final long START_END_MILLIS = 5_000;
-    /** They tell, with stack traces, of all that the end interrupts or closes. */
+    /** Loggers that print a stack trace for everything that the shutdown interrupts or closes. */
     private static final List<java.util.logging.Logger> QUIET_AT_THE_END = Stream.of(
                     "io.fabric8.kubernetes.client.informers",
                     "io.javaoperatorsdk.operator.api.config.ExecutorServiceManager")
@@ -95,7 +95,7 @@ public class Controller implements QuarkusApplication {
         return exitCode;
     }
 
-    /** Not in the thread of the program, which has to hear of the end at any time. */
+    /** Starts in a thread of its own, because the main thread must notice a shutdown at any time. */
     private synchronized void begin() {
         if (!ending) {
             start = Thread.ofPlatform().name("start").start(this::start);
@@ -131,7 +131,7 @@ public class Controller implements QuarkusApplication {
         operator.start();
     }
 
-    /** First of all: what fails from now on is no failure to start. */
+    /** Interrupts the start before all other shutdown steps. A failure from now on does not count as a failed start. */
     synchronized void interrupt(@Observes @Priority(FIRST) ShutdownEvent event) {
         ending = true;
         QUIET_AT_THE_END.forEach(logger -> logger.setLevel(Level.OFF));
@@ -140,7 +140,9 @@ public class Controller implements QuarkusApplication {
         }
     }
 
-    /** While there is all that this needs: the end by a signal does not wait for the thread of the program. */
+    /**
+     * Stops the operator while its dependencies still exist. A shutdown by a signal does not wait for the main thread.
+     */
     void end(@Observes ShutdownEvent event) throws InterruptedException {
         Thread interrupted = begun();
         if (interrupted == null) {

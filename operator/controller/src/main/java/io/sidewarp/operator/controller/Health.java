@@ -9,7 +9,7 @@ import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Readiness;
 
-/** Ready: this replica can answer admission calls. Whether it leads does not matter for that. */
+/** Reports ready when this replica can answer admission calls, whether or not it is the leader. */
 @Readiness
 @ApplicationScoped
 public class Health implements HealthCheck {

@@ -14,7 +14,7 @@ public final class Main {
     private Main() {}
 
     public static void main(String... arguments) {
-        // A clean-up that is ended has not succeeded.
+        // An interrupted clean-up has not succeeded and must exit with a failure.
         if (arguments.length == 0) {
             GracefulEnd.onTermination();
         }

@@ -1,6 +1,6 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
-/** The operator of Sidewarp: policies, nodes, injection. */
+/** The controller of the operator: policies, nodes and injection. */
 @NullMarked
 package io.sidewarp.operator.controller;
 

@@ -3,10 +3,10 @@
 
 package io.sidewarp.operator.kubelet;
 
-/** The strings of the device plugin API (k8s.io/kubelet, pkg/apis/deviceplugin/v1beta1, constants.go). */
+/** Constants of the device plugin API (k8s.io/kubelet, pkg/apis/deviceplugin/v1beta1, constants.go). */
 public final class DevicePluginApi {
 
-    /** Version that a plugin registers with. */
+    /** Version of the API that a plugin registers. */
     public static final String VERSION = "v1beta1";
 
     /** The kubelet's socket in the directory of the device plugins. */
@@ -15,7 +15,7 @@ public final class DevicePluginApi {
     /** Health of a device that can be given to a pod. */
     public static final String HEALTHY = "Healthy";
 
-    /** Health of a device that counts to the node's capacity, but not to what is allocatable. */
+    /** Health of a device that counts towards the node's capacity, but is not allocatable. */
     public static final String UNHEALTHY = "Unhealthy";
 
     /** Longest id of a device, in characters. */

@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A gRPC server on a Unix socket. The socket is bound under a name of its own and then moved to its place, with mode 0600,
- * in place of what a process that was killed has left there. So there is no moment in which the file is there and nobody
- * listens, and this server never removes the socket of a successor.
+ * A gRPC server on a Unix socket. The socket is bound under a temporary name with mode 0600, and then moved to its
+ * place. The move replaces the socket that a killed process has left there. So the file never exists without a
+ * listener, and this server never removes the socket of a successor.
  */
 public final class UnixServer implements AutoCloseable {
 
@@ -36,7 +36,8 @@ public final class UnixServer implements AutoCloseable {
     }
 
     /**
-     * Serves at a path, also when another process does so: its socket is replaced, and it keeps the connections it has.
+     * Starts a server at a path. If another process serves there, its socket is replaced, and that process keeps its
+     * present connections.
      *
      * @throws IOException when the directory is missing, not writable, or the path too long for a socket
      */
@@ -58,7 +59,7 @@ public final class UnixServer implements AutoCloseable {
         }
     }
 
-    /** Whether the path still leads here: false when the file is gone or another's. */
+    /** Returns whether the path still leads to this server. False if the file is gone or belongs to another server. */
     public boolean holdsSocket() {
         try {
             // The inode of a bound socket is not given to another file as long as the socket is open.
@@ -68,7 +69,7 @@ public final class UnixServer implements AutoCloseable {
         }
     }
 
-    /** Takes no more calls, and cancels those that have not ended after some time. Removes the socket. */
+    /** Removes the socket, and accepts no more calls. Calls that have not ended in time are cancelled. */
     public void close(Duration patience) {
         removeSocket();
         server.shutdown();
@@ -87,13 +88,16 @@ public final class UnixServer implements AutoCloseable {
         close(Duration.ZERO);
     }
 
-    /** As long as the server has not let go of its inode, which the file system might give to a successor's socket. */
+    /**
+     * Removes the socket. The server must still hold its inode, because the file system might give a free inode to a
+     * successor's socket.
+     */
     private void removeSocket() {
         if (holdsSocket()) {
             try {
                 Files.deleteIfExists(socket);
             } catch (IOException e) {
-                // A file without a listener is what the next start expects to find.
+                // The next start replaces a file without a listener.
                 System.getLogger(UnixServer.class.getName())
                         .log(System.Logger.Level.WARNING, "cannot remove the socket " + socket, e);
             }

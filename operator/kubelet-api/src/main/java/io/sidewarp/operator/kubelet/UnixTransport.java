@@ -22,10 +22,10 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** One event loop for gRPC on Unix sockets: epoll where it is there, else the JDK's. */
+/** One event loop for gRPC on Unix sockets, with epoll if available, otherwise with the JDK's transport. */
 public final class UnixTransport implements AutoCloseable {
 
-    /** The largest message that the kubelet sends: its own limit for the pod resources. */
+    /** Largest message that the kubelet sends: its own limit for pod resources. */
     private static final int MAX_MESSAGE = 16 << 20;
 
     private static final long CLOSE_SECONDS = 5;
@@ -33,24 +33,24 @@ public final class UnixTransport implements AutoCloseable {
     private final boolean epoll;
     private final EventLoopGroup group;
 
-    /** @param threadName prefix of the name of its thread */
+    /** @param threadName prefix of the name of the event loop's thread */
     public UnixTransport(String threadName) {
         this(threadName, Epoll.isAvailable());
     }
 
-    /** @param epoll Linux' native transport, or else the JDK's */
+    /** @param epoll true for the native transport of Linux, false for the JDK's */
     UnixTransport(String threadName, boolean epoll) {
         this.epoll = epoll;
         DefaultThreadFactory threads = new DefaultThreadFactory(threadName, true);
         group = epoll ? new EpollEventLoopGroup(1, threads) : new NioEventLoopGroup(1, threads);
     }
 
-    /** A channel to the server at a socket; it connects at the first call. */
+    /** Creates a channel to the server at a socket. The channel connects at the first call. */
     public ManagedChannel channel(Path socket) {
         return NettyChannelBuilder.forAddress(address(socket))
                 .eventLoopGroup(group)
                 .channelType(epoll ? EpollDomainSocketChannel.class : NioDomainSocketChannel.class)
-                // gRPC sets it for every connection, and Netty warns that a Unix socket does not know it.
+                // gRPC sets SO_KEEPALIVE for every connection, and Netty warns that a Unix socket does not support it.
                 .withOption(ChannelOption.SO_KEEPALIVE, null)
                 .overrideAuthority("localhost")
                 .usePlaintext()

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * gRPC with the kubelet, on Unix sockets: used by the node agent, and by the stand-in for a kubelet in tests. The
- * messages and stubs of the subpackages are generated from the public API of Kubernetes.
+ * gRPC with the kubelet on Unix sockets, for the node agent and for the simulated kubelet in tests. The messages and
+ * stubs of the subpackages are generated from the public API of Kubernetes.
  */
 @NullMarked
 package io.sidewarp.operator.kubelet;

@@ -15,14 +15,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Variables of the environment whose names look like those of settings and are not. The library for configurations refuses
- * such properties, and leaves such variables out without a word, for others may use them.
+ * Environment variables whose names look like the names of settings but match no setting. The configuration library
+ * rejects unknown properties, but silently ignores unknown variables, because other programs may use them.
  */
 public final class UnknownVariables {
 
     private static final String PREFIX = "SIDEWARP_";
 
-    /** Those of applications, of the script, and of the device plugin. */
+    /** Variables of applications, of the {@code sidewarp} script, and of the device plugin. */
     private static final Set<String> OTHERS = Set.of(
             "SIDEWARP_API",
             "SIDEWARP_VOLUME",
@@ -32,10 +32,13 @@ public final class UnknownVariables {
             "SIDEWARP_RNIC_PROVIDER",
             "SIDEWARP_RNIC_DEVICES");
 
-    /** An element of a list. */
+    /** Suffix of a variable for one element of a list. */
     private static final Pattern INDEX = Pattern.compile("_\\d+_$");
 
-    /** Kubernetes tells pods of each Service by variables that begin with its name. */
+    /**
+     * Suffix of the variables by which Kubernetes announces a Service to pods. Their names begin with the name of the
+     * Service.
+     */
     private static final String SERVICE = "_SERVICE_HOST";
 
     private static final int LIKE = 3;
@@ -43,11 +46,12 @@ public final class UnknownVariables {
     private UnknownVariables() {}
 
     /**
-     * The variables that no setting knows, each with the setting that it may mean; empty when there are none.
+     * Lists the variables that belong to no setting, each with the most similar setting if there is one. Empty if there
+     * are no such variables.
      *
-     * @param names all variables of the environment
-     * @param prefix of the variables of the settings, such as {@code SIDEWARP_AGENT_}
-     * @param settings what maps the settings of this program
+     * @param names names of all environment variables
+     * @param prefix prefix of the variables of the settings, such as {@code SIDEWARP_AGENT_}
+     * @param settings interfaces that map the settings of this program
      */
     public static Optional<String> in(Set<String> names, String prefix, Class<?>... settings) {
         Set<String> known = Stream.of(settings)
@@ -73,7 +77,7 @@ public final class UnknownVariables {
         return Optional.of(unknown).filter(text -> !text.isEmpty());
     }
 
-    /** The variables of a group of settings, and of the groups in it. */
+    /** Lists the variables of a group of settings and of its nested groups. */
     private static Stream<String> variables(String prefix, Class<?> group) {
         return Stream.of(group.getDeclaredMethods())
                 .filter(method -> !method.isSynthetic())
@@ -95,7 +99,7 @@ public final class UnknownVariables {
                 .min(Comparator.comparingInt(setting -> distance(name, setting)));
     }
 
-    /** How many characters have to be put in, taken out or changed to make one of the other. */
+    /** Counts the characters to insert, delete or change to turn one name into the other (edit distance). */
     private static int distance(String one, String other) {
         if (Math.abs(one.length() - other.length()) > LIKE) {
             return LIKE + 1;

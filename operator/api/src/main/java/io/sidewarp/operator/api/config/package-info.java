@@ -1,6 +1,6 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
-/** What the settings of the programs have in common. */
+/** Common code for the settings of the programs. */
 @NullMarked
 package io.sidewarp.operator.api.config;
 

@@ -26,8 +26,9 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * Has the Fabric8 generator write one file per custom resource, and adds what its annotations cannot say: the order of the
- * printer columns, which members of a resource are required, what the resource is for, which lists are maps or sets, and formats.
+ * Writes one definition per custom resource with the Fabric8 generator, and completes the definitions. The annotations
+ * of the generator cannot express the order of printer columns, required members, descriptions of resources, map and
+ * set lists, or formats.
  */
 public final class Definitions {
     private record Resource(Class<? extends CustomResource<?, ?>> type, String description) {}
@@ -35,18 +36,19 @@ public final class Definitions {
     private static final List<Resource> RESOURCES = List.of(
             new Resource(
                     IwarpNicPolicy.class,
-                    "Which NICs of which nodes are used for iWARP, how they are set up, and what nodes without them offer."),
+                    "Selects NICs of nodes for iWARP, configures them, and defines the fallback of nodes without a"
+                            + " usable NIC."),
             new Resource(
                     IwarpNode.class,
-                    "The iWARP side of one node: what the operator asks for (spec), what the node agent found and did (status)."
-                            + " Written by the operator, not meant to be edited."),
+                    "State of iWARP on one node: the state that the operator requests (spec), and the state that the"
+                            + " node agent reports (status). The operator writes this resource. Do not edit it."),
             new Resource(
-                    SidecarProfile.class, "How sidecars that are injected into pods of this namespace are set up."));
+                    SidecarProfile.class, "Settings of the sidecars that are injected into pods of this namespace."));
 
     /** An amount of CPU or memory, as Kubernetes writes it. */
     private static final String QUANTITY = "^[0-9]+([.][0-9]+)?(m|k|Ki|[MGTPE]i?)?$";
 
-    /** A number of octets, but not 0. */
+    /** A number of bytes above 0, as Kubernetes writes it. */
     private static final String SIZE = "^[1-9][0-9]*(k|Ki|[MGTPE]i?)?$";
 
     private Definitions() {}
@@ -91,19 +93,19 @@ public final class Definitions {
             JSONSchemaProps spec = member(schema, "spec");
             JSONSchemaProps status = member(schema, "status");
             JSONSchemaProps conditions = member(status, "conditions");
-            spec.setDescription("What is asked for.");
-            status.setDescription("What was found and done.");
+            spec.setDescription("Desired state.");
+            status.setDescription("Observed state.");
             conditions.setXKubernetesListType("map");
             conditions.setXKubernetesListMapKeys(List.of("type"));
             schema.setRequired(List.of("spec"));
             completeProperties(schema);
             if (resource.type() == IwarpNode.class) {
-                // Written as a whole. API servers of old leave null of a set whose last entry is removed, and then
-                // refuse it.
+                // The list is written as a whole. An old API server leaves null in place of a set whose last entry is
+                // removed, and then refuses the object.
                 member(spec, "fallback").setXKubernetesListType("atomic");
             }
             if (resource.type() == SidecarProfile.class) {
-                // For API servers that know CEL; the webhook checks it too.
+                // Validation for API servers that know CEL. The webhook checks the same rule.
                 member(spec, "settings")
                         .setXKubernetesValidations(List.of(new ValidationRuleBuilder()
                                 .withRule("self.all(name, name.startsWith('sidewarp.'))")
@@ -117,7 +119,7 @@ public final class Definitions {
         return Objects.requireNonNull(schema.getProperties().get(name), name);
     }
 
-    /** Has every property below a schema completed, those of list entries and of values of maps among them. */
+    /** Completes every property below a schema, including the properties of list entries and map values. */
     private static void completeProperties(JSONSchemaProps schema) {
         if (schema.getProperties() != null) {
             schema.getProperties().forEach((name, property) -> {
@@ -140,7 +142,7 @@ public final class Definitions {
 
     private static void complete(String name, JSONSchemaProps property) {
         switch (name) {
-            // One without a criterion would be a mistake: nothing tells whether all NICs or none are meant.
+            // A selector without a criterion is ambiguous: it could mean all NICs or none.
             case "nicSelector" -> property.setMinProperties(1L);
             case "fallback" -> property.setXKubernetesListType("set");
             case "lastTransitionTime" -> property.setFormat("date-time");

@@ -1,6 +1,6 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
-/** Writes the definitions of the custom resources from their classes, when the module is built. */
+/** Generates the definitions of the custom resources from their classes during the build of the module. */
 @NullMarked
 package io.sidewarp.operator.api.definitions;
 

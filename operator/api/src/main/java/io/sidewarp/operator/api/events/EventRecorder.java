@@ -15,22 +15,22 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 
-/** Writes events about custom resources. An event that cannot be written is logged and forgotten. */
+/** Writes events about custom resources. An event that cannot be written is logged and dropped. */
 public final class EventRecorder {
     private static final System.Logger LOG = System.getLogger(EventRecorder.class.getName());
-    /** Events of cluster-scoped resources live there. */
+    /** Namespace for events of cluster-scoped resources. */
     private static final String CLUSTER_EVENTS_NAMESPACE = "default";
 
     private final KubernetesClient client;
     private final String component;
 
-    /** @param component who tells, such as sidewarp-controller */
+    /** @param component reporting component, such as sidewarp-controller */
     public EventRecorder(KubernetesClient client, String component) {
         this.client = client;
         this.component = component;
     }
 
-    /** Tells that another condition, or the same for another reason, holds now. */
+    /** Records an event if another condition holds now, or the same condition for another reason. */
     public void transition(HasMetadata about, List<StatusCondition> former, List<StatusCondition> present) {
         Optional<StatusCondition> before =
                 former.stream().filter(StatusCondition::holds).findFirst();
@@ -49,7 +49,7 @@ public final class EventRecorder {
         }
     }
 
-    /** Tells that something is wrong. */
+    /** Records a warning. */
     public void warn(HasMetadata about, String reason, String message) {
         record(about, "Warning", reason, message);
     }

@@ -10,22 +10,25 @@ import java.util.logging.LogRecord;
 import java.util.stream.Stream;
 
 /**
- * What the Kubernetes client writes into the log while the API server is away or refuses something: by itself a stack
- * trace each time that it tries, which says nothing more than its cause.
+ * Shortens the log of the Kubernetes client while the API server is down or refuses requests. The client logs a stack
+ * trace at each attempt, although the trace adds nothing to the cause.
  */
 public final class ClientLog {
     private static final String CLIENT = "io.fabric8.kubernetes.client.";
     private static final int MAX_CAUSE = 500;
 
-    /** Of the library that the client has HTTP from. */
+    /** Package of the HTTP library of the client. */
     private static final String HTTP = "io.vertx.core.";
 
-    /** What the HTTP client fails with from the end of the program on. */
+    /** Failure of the HTTP client after it is closed at the end of the program. */
     private static final String CLOSED = "Client is closed";
 
     private ClientLog() {}
 
-    /** Makes one line of it. False where nothing is to be told, since the client was closed before. */
+    /**
+     * Reduces a stack trace to one line. Returns false if the entry must not be logged, because the client was closed
+     * before.
+     */
     public static boolean shorten(LogRecord entry) {
         Throwable thrown = entry.getThrown();
         if (thrown == null || !String.valueOf(entry.getLoggerName()).startsWith(CLIENT)) {
@@ -36,7 +39,7 @@ public final class ClientLog {
         }
         if (causes(thrown).anyMatch(ClientLog::isOfApiServer)) {
             Throwable root = causes(thrown).reduce(thrown, (_, cause) -> cause);
-            // Its arguments are in the message already.
+            // The arguments of the entry are in the message already.
             entry.setMessage(entry.getMessage() + ": " + LogText.printable(root.toString(), MAX_CAUSE));
             entry.setThrown(null);
         }

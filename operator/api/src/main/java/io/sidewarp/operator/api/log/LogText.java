@@ -5,22 +5,24 @@ package io.sidewarp.operator.api.log;
 
 import org.jspecify.annotations.Nullable;
 
-/** Text of others in lines of the log, which consist of {@code key=value}, and in messages for people. */
+/** Formats foreign text for {@code key=value} lines of the log and for messages to people. */
 public final class LogText {
     private static final int MAX = 1000;
 
     private LogText() {}
 
-    /** A value in quotation marks, which nothing in it ends; its first 1,000 characters if it is longer. */
+    /**
+     * Quotes a value. Nothing in the value can end the quotation. A longer value is cut to its first 1,000 characters.
+     */
     public static String quoted(@Nullable Object value) {
         String text = printable(String.valueOf(value), MAX);
         return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 
     /**
-     * Text that begins no line and does not change the terminal.
+     * Replaces control characters, which could begin a line or change the terminal.
      *
-     * @param max how many characters of it there are at most; dots tell that there were more
+     * @param max largest number of characters of the text; dots mark a longer text
      */
     public static String printable(String text, int max) {
         StringBuilder clean = new StringBuilder(Math.min(text.length(), max));

@@ -1,6 +1,6 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
-/** What lines of the log have in common. */
+/** Common code for lines of the log. */
 @NullMarked
 package io.sidewarp.operator.api.log;
 

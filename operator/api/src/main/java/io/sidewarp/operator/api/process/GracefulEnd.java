@@ -9,22 +9,23 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * Makes SIGTERM an end without failure: Kubernetes ends each container by it, and takes any exit code but 0 for an error. The
- * JVM alone would end with 143.
+ * Makes SIGTERM end the process without failure. Kubernetes ends each container with SIGTERM and treats any exit code
+ * but 0 as an error. The JVM alone would exit with 143.
  */
 public final class GracefulEnd {
 
     private GracefulEnd() {}
 
     /**
-     * Has SIGTERM end the process with exit code 0, after its shutdown hooks. An exit that has begun keeps its own code.
+     * Makes SIGTERM end the process with exit code 0 after its shutdown hooks. An exit that has begun already keeps its
+     * own code.
      *
      * @throws IllegalStateException if the Java runtime lacks the module jdk.unsupported
      */
     public static void onTermination() {
         try {
-            // By reflection: javac warns of sun.misc.Signal, whatever suppresses warnings, and the JDK has no other
-            // way.
+            // Reflection is necessary: javac warns about sun.misc.Signal even if warnings are suppressed, and the JDK
+            // has no alternative.
             Class<?> signal = Class.forName("sun.misc.Signal");
             Class<?> handler = Class.forName("sun.misc.SignalHandler");
             MethodHandle exit = MethodHandles.lookup()

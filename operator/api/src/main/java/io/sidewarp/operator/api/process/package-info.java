@@ -1,6 +1,6 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
-/** How the programs of the operator end. */
+/** Termination of the operator's programs. */
 @NullMarked
 package io.sidewarp.operator.api.process;
 

@@ -11,23 +11,24 @@ import io.fabric8.generator.annotation.Min;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happens to pods that use VFs which have to change. Other pods are left alone.
+ * Handling of pods that use VFs that must change. Other pods are not affected.
  *
- * @param enabled whether they are evicted, and no others get these VFs meanwhile; otherwise the change waits until they are gone
- * @param timeoutSeconds how long the change waits for pods to leave
+ * @param enabled true to evict these pods and to give the VFs to no other pod meanwhile; false to wait until the pods
+ *     are gone
+ * @param timeoutSeconds seconds after which a change that still waits for pods is reported as Degraded
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record DrainSpec(
         @JsonPropertyDescription(
-                "Whether pods that use such a virtual function are evicted, respecting PodDisruptionBudgets, and no pods"
-                        + " get it until it has changed. false: the change waits until nobody uses such functions, and"
-                        + " pods go on getting them.")
+                "If true, pods that use a virtual function that must change are evicted, respecting"
+                        + " PodDisruptionBudgets. No pod gets the function until the change is done. If false, the"
+                        + " change waits until no pod uses such a function. Pods can still get one meanwhile.")
         @Default("false")
         Boolean enabled,
 
         @JsonPropertyDescription(
-                "Seconds after which a change that still waits for pods, evicted or not, is reported as Degraded."
-                        + " It goes on waiting.")
+                "Seconds after which a change that still waits for pods is reported as Degraded, with or without"
+                        + " eviction. The change continues to wait.")
         @Min(1)
         @Max(86400)
         @Default("300")

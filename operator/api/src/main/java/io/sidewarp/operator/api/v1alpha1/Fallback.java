@@ -6,16 +6,16 @@ package io.sidewarp.operator.api.v1alpha1;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 
-/** What a node can offer when it has no RNIC. */
+/** Kinds of devices that a node can offer when it has no RNIC. */
 public enum Fallback {
-    /** A siw device of the node's kernel, on one of its interfaces. */
+    /** A siw device of the node's kernel on one of the node's interfaces. */
     @JsonProperty("KernelSiw")
     KERNEL_SIW,
 
-    /** Soft devices, which do nothing but count pods. */
+    /** Soft devices. They only count pods. */
     @JsonProperty("Software")
     SOFTWARE;
 
-    /** Where a policy does not say. */
+    /** Order for a policy that sets none. */
     public static final List<Fallback> DEFAULT_ORDER = List.of(KERNEL_SIW, SOFTWARE);
 }

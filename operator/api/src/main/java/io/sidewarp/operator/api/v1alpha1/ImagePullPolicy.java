@@ -5,7 +5,7 @@ package io.sidewarp.operator.api.v1alpha1;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 
-/** When an image is pulled. */
+/** Pull policy of an image. */
 public enum ImagePullPolicy {
     @JsonProperty("Always")
     ALWAYS("Always"),
@@ -20,7 +20,7 @@ public enum ImagePullPolicy {
         this.value = value;
     }
 
-    /** The name in a container's specification. */
+    /** Returns the name in a container's specification. */
     public String value() {
         return value;
     }

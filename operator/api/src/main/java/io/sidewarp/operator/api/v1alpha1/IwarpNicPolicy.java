@@ -12,7 +12,7 @@ import io.fabric8.kubernetes.model.annotation.Version;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/** Which NICs of which nodes are used for iWARP, and how they are set up. Cluster-scoped. */
+/** Selects NICs of nodes for iWARP and configures them. Cluster-scoped. */
 @Group(SidewarpApi.GROUP)
 @Version(SidewarpApi.VERSION)
 @Kind("IwarpNicPolicy")

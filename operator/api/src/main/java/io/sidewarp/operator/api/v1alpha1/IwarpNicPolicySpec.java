@@ -17,97 +17,100 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a policy asks for.
+ * Desired state of a policy.
  *
  * @param nodeSelector labels that a node must have; empty for all Linux nodes
- * @param priority decides between policies that select the same NIC
- * @param nicSelector which NICs
- * @param provisioner who makes the VFs
- * @param network the network that pods get with a VF, where Multus is installed; null for none
- * @param virtualFunctions how many VFs each selected NIC has; null to leave it as it is
- * @param mtu MTU in octets of the selected NICs; null to leave it as it is
- * @param enableIwarp whether iWARP is on where devlink has a parameter for it; null to leave it as it is
- * @param drain what happens to pods on VFs that have to change
- * @param fallback what nodes offer where no selected NIC is, the preferred one first
- * @param siw how kernel soft-iWARP is set up, where the fallback comes to it
- * @param software how many soft devices are offered, where the fallback comes to it
+ * @param priority rank among policies that select the same NIC
+ * @param nicSelector selects the NICs
+ * @param provisioner component that creates the VFs
+ * @param network network that pods get with a VF, where Multus is installed; null for none
+ * @param virtualFunctions number of VFs of each selected NIC; null to leave it unchanged
+ * @param mtu MTU of the selected NICs in bytes; null to leave it unchanged
+ * @param enableIwarp whether iWARP is on where devlink has a parameter for it; null to leave it unchanged
+ * @param drain handling of pods on VFs that must change
+ * @param fallback devices that a node offers without a selected NIC, in order of preference
+ * @param siw settings of kernel soft-iWARP, for nodes that fall back to it
+ * @param software settings of soft devices, for nodes that fall back to them
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record IwarpNicPolicySpec(
         @JsonPropertyDescription(
-                "Labels that a node must have for this policy to apply to it. Empty: all nodes. Nodes that run another"
-                        + " system than Linux are never selected.")
+                "Labels that a node must have for this policy to apply. Empty: all Linux nodes. Nodes with another"
+                        + " operating system are never selected.")
         Map<String, @Pattern("^(([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9])?$") String> nodeSelector,
 
         @JsonPropertyDescription(
-                "Of several policies that select one NIC, the one with the highest priority counts; at equal"
-                        + " priority, the one whose name comes first.")
+                "When several policies select one NIC, the policy with the highest priority applies. At equal priority,"
+                        + " the policy whose name comes first in alphabetical order applies.")
         @Min(0)
         @Max(1000)
         @Default("0")
         Integer priority,
 
-        @JsonPropertyDescription("Which NICs of these nodes. All criteria that are given must hold. NICs that no policy"
-                + " selects are never touched.")
+        @JsonPropertyDescription(
+                "Selects NICs of these nodes. A NIC must match all criteria that are set. NICs that no policy selects"
+                        + " are never changed.")
         @Required
         NicSelector nicSelector,
 
         @JsonPropertyDescription(
-                "Who makes virtual functions, sets the MTU of NICs that have them, and offers them to pods. Auto: the"
-                        + " SR-IOV network operator where it is installed, else the node agent.")
+                "Component that creates virtual functions, sets the MTU of NICs that have them, and offers them to"
+                        + " pods. Auto: the SR-IOV network operator where it is installed, otherwise the node agent.")
         @Default("Auto")
         Provisioner provisioner,
 
         @JsonPropertyDescription(
-                "Network that pods get with a virtual function: a NetworkAttachmentDefinition for the CNI plugin sriov,"
-                        + " named as the policy, where Multus is installed. Unset: none.")
+                "Network that pods get with a virtual function. Where Multus is installed, the network is a"
+                        + " NetworkAttachmentDefinition for the CNI plugin sriov with the name of the policy. Unset: no"
+                        + " network.")
         @Nullable
         NetworkSpec network,
 
         @JsonPropertyDescription(
-                "Number of SR-IOV virtual functions of each selected NIC. 0: none, the NIC itself is used."
-                        + " Unset: the number stays as it is.")
+                "Number of SR-IOV virtual functions of each selected NIC. 0: no virtual functions, and the NIC itself"
+                        + " is used. Unset: the number stays unchanged.")
         @Min(0)
         @Max(MAX_VIRTUAL_FUNCTIONS)
         @Nullable
         Integer virtualFunctions,
 
-        @JsonPropertyDescription("MTU of the selected NICs, in octets. Unset: it stays as it is.")
+        @JsonPropertyDescription("MTU of the selected NICs, in bytes. Unset: the MTU stays unchanged.")
         @Min(MIN_MTU)
         @Max(MAX_MTU)
         @Nullable
         Integer mtu,
 
         @JsonPropertyDescription(
-                "Whether iWARP is on in NICs that have a devlink parameter enable_iwarp (Intel E810); others ignore"
-                        + " it. Unset: it stays as it is.")
+                "Turns iWARP on or off in NICs that have the devlink parameter enable_iwarp (Intel E810). Other NICs"
+                        + " ignore this field. Unset: the parameter stays unchanged.")
         @Nullable
         Boolean enableIwarp,
 
-        @JsonPropertyDescription("What happens to pods that use virtual functions which have to change.") @Default("{}")
+        @JsonPropertyDescription("Handling of pods that use virtual functions that must change.") @Default("{}")
         DrainSpec drain,
 
         @JsonPropertyDescription(
-                "What a node offers when none of its NICs is selected and usable, the preferred one first."
-                        + " Empty: nothing, pods that ask for a device do not run there. Through KernelSiw only pods with"
-                        + " hostNetwork have connections, since the interface is the node's.")
+                "Kinds of devices that a node offers when none of its NICs is both selected and usable, in order of"
+                        + " preference. Empty: the node offers no devices, and pods that request a device do not run"
+                        + " there. With KernelSiw, only pods with hostNetwork can have connections, because the"
+                        + " interface belongs to the node.")
         @Size(max = 2)
         @Default("[\"KernelSiw\", \"Software\"]")
         List<Fallback> fallback,
 
-        @JsonPropertyDescription("Set-up of kernel soft-iWARP, for nodes that fall back to it.") @Default("{}")
+        @JsonPropertyDescription("Settings of kernel soft-iWARP, for nodes that fall back to it.") @Default("{}")
         SiwSpec siw,
 
-        @JsonPropertyDescription("Set-up of soft devices, for nodes that fall back to them.") @Default("{}")
+        @JsonPropertyDescription("Settings of soft devices, for nodes that fall back to them.") @Default("{}")
         SoftwareSpec software) {
 
     static final int MAX_VIRTUAL_FUNCTIONS = 256;
 
-    /** What IPv6 needs, RFC 8200 section 5. */
+    /** Smallest MTU of IPv6, RFC 8200 section 5. */
     static final int MIN_MTU = 1280;
 
-    /** Above what drivers of RNICs take; each has a limit of its own. */
+    /** Upper bound of all RNIC drivers. Each driver has a lower limit of its own. */
     static final int MAX_MTU = 9978;
 
     public IwarpNicPolicySpec {

@@ -10,15 +10,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of a policy.
+ * Observed state of a policy.
  *
- * @param observedGeneration generation of the policy that this status is of
- * @param selectedNodes nodes that the node selector selects
- * @param readyNodes those of them that have done all that the policy asks for
- * @param nics NICs that the policy rules, over all nodes
- * @param provisionedBy who makes the VFs
- * @param network NetworkAttachmentDefinition, as namespace/name; null while there is none
- * @param resourceName what pods ask for that want a VF of the policy
+ * @param observedGeneration generation of the policy that this status describes
+ * @param selectedNodes number of nodes that the node selector selects
+ * @param readyNodes number of selected nodes that have completed all that the policy requests
+ * @param nics number of NICs to which the policy applies, over all nodes
+ * @param provisionedBy component that creates the VFs
+ * @param network NetworkAttachmentDefinition, as namespace/name; null if there is none
+ * @param resourceName extended resource that pods request to get a VF of the policy
  * @param conditions Ready, Progressing, Degraded
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
@@ -30,26 +30,26 @@ public record IwarpNicPolicyStatus(
         @JsonPropertyDescription("Number of nodes that the node selector selects.") @Nullable
         Integer selectedNodes,
 
-        @JsonPropertyDescription("Number of those nodes that have done all that the policy asks for.") @Nullable
+        @JsonPropertyDescription("Number of selected nodes that have completed all that the policy requests.") @Nullable
         Integer readyNodes,
 
-        @JsonPropertyDescription("Number of NICs that the policy rules, over all nodes.") @Nullable
+        @JsonPropertyDescription("Number of NICs to which the policy applies, over all nodes.") @Nullable
         Integer nics,
 
-        @JsonPropertyDescription("Who makes the virtual functions.") @Nullable
+        @JsonPropertyDescription("Component that creates the virtual functions.") @Nullable
         ProvisionedBy provisionedBy,
 
         @JsonPropertyDescription("NetworkAttachmentDefinition of the policy, as namespace/name. Unset: there is none.")
         @Nullable
         String network,
 
-        @JsonPropertyDescription("Extended resource that stands for the virtual functions of the policy.") @Nullable
+        @JsonPropertyDescription("Extended resource that represents the virtual functions of the policy.") @Nullable
         String resourceName,
 
         @JsonPropertyDescription(
-                "Ready: all selected nodes are done. Progressing: some are at work, or have no node agent; with the reason"
-                        + " Restoring the policy is deleted, and waits for the nodes that the message names. Degraded: some have"
-                        + " failed; the message names one and why.")
+                "Ready: all selected nodes are done. Progressing: some nodes are at work, or have no node agent. With"
+                        + " the reason Restoring, the policy is being deleted and waits for the nodes that the message"
+                        + " names. Degraded: some nodes have failed. The message names a failed node and the cause.")
         List<StatusCondition> conditions) {
 
     public IwarpNicPolicyStatus {

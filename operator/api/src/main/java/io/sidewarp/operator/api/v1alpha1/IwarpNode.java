@@ -13,8 +13,9 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The iWARP side of one node, named as it. The controller writes the specification: the policies that apply there. The node
- * agent writes the status: what it found and did. Cluster-scoped, and not meant to be edited.
+ * The iWARP state of one node, with the name of the node. The controller writes the specification: the policies that
+ * apply to the node. The node agent writes the status: its findings and changes. Cluster-scoped, and not meant to be
+ * edited by people.
  */
 @Group(SidewarpApi.GROUP)
 @Version(SidewarpApi.VERSION)

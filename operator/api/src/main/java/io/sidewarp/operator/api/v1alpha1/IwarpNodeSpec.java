@@ -9,27 +9,29 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.List;
 
 /**
- * What the controller asks a node for.
+ * Desired state of a node, as the controller requests it.
  *
- * @param policies those that select the node, the one that counts first at the front
- * @param fallback what the node offers when no selected NIC is usable, the preferred one first
- * @param siw set-up of kernel soft-iWARP
- * @param software set-up of soft devices
+ * @param policies policies that select the node, highest rank first
+ * @param fallback devices that the node offers without a usable selected NIC, in order of preference
+ * @param siw settings of kernel soft-iWARP
+ * @param software settings of soft devices
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record IwarpNodeSpec(
-        @JsonPropertyDescription("Policies that select this node. The first one that selects a NIC rules it.")
+        @JsonPropertyDescription(
+                "Policies that select this node. The first policy that selects a NIC applies to that NIC.")
         List<NodePolicy> policies,
 
         @JsonPropertyDescription(
-                "What the node offers when none of its NICs is selected and usable, the preferred one first.")
+                "Kinds of devices that the node offers when none of its NICs is both selected and usable, in order of"
+                        + " preference.")
         List<Fallback> fallback,
 
-        @JsonPropertyDescription("Set-up of kernel soft-iWARP.")
+        @JsonPropertyDescription("Settings of kernel soft-iWARP.")
         SiwSpec siw,
 
-        @JsonPropertyDescription("Set-up of soft devices.") SoftwareSpec software) {
+        @JsonPropertyDescription("Settings of soft devices.") SoftwareSpec software) {
 
     public IwarpNodeSpec {
         policies = policies == null ? List.of() : List.copyOf(policies);

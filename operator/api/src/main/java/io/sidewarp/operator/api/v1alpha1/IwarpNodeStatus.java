@@ -10,16 +10,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node agent found and did.
+ * Observed state of a node, as its node agent reports it.
  *
- * @param observedGeneration generation of the IwarpNode that this status is of
+ * @param observedGeneration generation of the IwarpNode that this status describes
  * @param agentVersion version of the node agent
  * @param kernelVersion version of the node's kernel
- * @param nics RDMA-capable or SR-IOV-capable NICs
- * @param providers how many devices each kind of provider has
- * @param activeProvider what the node offers now; null for nothing
- * @param devices how many devices the node offers now
- * @param nodeState the same as {@link NicStatus#state} of what is of no NIC; null of node agents that do not tell
+ * @param nics NICs that support RDMA or SR-IOV
+ * @param providers number of devices of each kind of provider
+ * @param activeProvider kind of provider that the node offers now; null for none
+ * @param devices number of devices that the node offers now
+ * @param nodeState like {@link NicStatus#state}, for everything that belongs to no NIC; null from node agents that do
+ *     not report it
  * @param conditions Ready, Progressing, Degraded
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
@@ -34,31 +35,36 @@ public record IwarpNodeStatus(
         @JsonPropertyDescription("Version of the node's kernel.") @Nullable
         String kernelVersion,
 
-        @JsonPropertyDescription("NICs of the node that can do RDMA or SR-IOV.")
+        @JsonPropertyDescription("NICs of the node that support RDMA or SR-IOV.")
         List<NicStatus> nics,
 
-        @JsonPropertyDescription("How many devices each kind of provider could offer.") @Nullable
+        @JsonPropertyDescription("Number of devices that each kind of provider could offer.") @Nullable
         ProviderCounts providers,
 
         @JsonPropertyDescription("Kind of provider that the node offers now. Unset: none.") @Nullable
         ProviderKind activeProvider,
 
-        @JsonPropertyDescription("How many devices (sidewarp.io/rnic) the node offers now.") @Nullable
+        @JsonPropertyDescription("Number of devices (sidewarp.io/rnic) that the node offers now.") @Nullable
         Integer devices,
 
         @JsonPropertyDescription(
-                "State of what is of no NIC: the siw device, the device plugin, and whether the node could be looked at. A policy"
-                        + " is carried out on the node when this and the states of its NICs are Done.")
+                "State of everything that belongs to no NIC: the siw device, the device plugin, and the inspection of"
+                        + " the node. A policy is carried out on the node when this state and the states of its NICs"
+                        + " are Done.")
         @Nullable
         ProvisioningState nodeState,
 
         @JsonPropertyDescription(
-                "Ready: all policies are carried out. Progressing: a change is under way or waits for pods."
-                        + " Degraded: a change failed; the message says which and what to do. With the reason LookFailed the"
-                        + " node could not be looked at, and all else is what an earlier look found.")
+                "Ready: all policies are carried out. Progressing: a change is under way or waits for pods. Degraded: a"
+                        + " change failed. The message says which change failed and what to do. With the reason"
+                        + " LookFailed, the node could not be inspected, and the rest of the status is from an earlier"
+                        + " inspection.")
         List<StatusCondition> conditions) {
 
-    /** Reason of Degraded when the node could not be looked at: all else in the status is what an earlier look found. */
+    /**
+     * Reason of Degraded when the node could not be inspected. The rest of the status is then from an earlier
+     * inspection.
+     */
     public static final String LOOK_FAILED = "LookFailed";
 
     public IwarpNodeStatus {

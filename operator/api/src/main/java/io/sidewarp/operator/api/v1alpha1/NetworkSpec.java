@@ -13,21 +13,21 @@ import io.fabric8.generator.annotation.Size;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The network that pods get with a virtual function.
+ * Network that pods get with a virtual function.
  *
  * @param ipam configuration of an IPAM plugin, a JSON object; null for no addresses
- * @param vlan VLAN id of the virtual functions; null for none
+ * @param vlan VLAN id of the virtual functions; null for no VLAN
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record NetworkSpec(
         @JsonPropertyDescription(
-                "Configuration of an IPAM plugin of CNI, a JSON object in a string. Unset: the interface gets no"
+                "Configuration of a CNI IPAM plugin, as a JSON object in a string. Unset: the interface gets no"
                         + " addresses.")
         @Size(max = 4096)
         @Pattern("^\\s*[{](.|\\s)*[}]\\s*$")
         @Nullable
         String ipam,
 
-        @JsonPropertyDescription("VLAN id of the virtual functions. Unset: none.") @Min(1) @Max(4094) @Nullable
+        @JsonPropertyDescription("VLAN id of the virtual functions. Unset: no VLAN.") @Min(1) @Max(4094) @Nullable
         Integer vlan) {}

@@ -12,13 +12,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which NICs a policy means. A NIC matches when it matches one entry of each list that is not empty; a selector without any
- * entry matches none.
+ * Selects the NICs of a policy. A NIC matches if it matches at least one entry of each list that is not empty. A
+ * selector without any entry matches no NIC.
  *
  * @param vendors PCI vendor ids, four hexadecimal digits
  * @param deviceIds PCI device ids, four hexadecimal digits
  * @param drivers kernel drivers of the physical function
- * @param pfNames network interfaces of the physical function; {@code *} and {@code ?} stand for characters
+ * @param pfNames network interfaces of the physical function; {@code *} matches any characters, {@code ?} one character
  * @param pciAddresses addresses of the physical function
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
@@ -36,7 +36,8 @@ public record NicSelector(
         @Size(min = 1, max = 64)
         List<@Pattern("^[A-Za-z0-9_-]{1,63}$") String> drivers,
 
-        @JsonPropertyDescription("Network interfaces of the physical function. * stands for any characters, ? for one.")
+        @JsonPropertyDescription(
+                "Network interfaces of the physical function. * matches any characters, ? matches one character.")
         @Size(min = 1, max = 64)
         List<@Pattern("^[^/\\s]{1,15}$") String> pfNames,
 

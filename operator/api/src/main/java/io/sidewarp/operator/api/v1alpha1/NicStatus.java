@@ -11,26 +11,27 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A NIC of a node, that is its physical function.
+ * A NIC of a node, represented by its physical function.
  *
  * @param name network interface, or the PCI address when there is none
  * @param pciAddress PCI address
  * @param vendor PCI vendor id, four hexadecimal digits
  * @param device PCI device id, four hexadecimal digits
  * @param driver kernel driver; null when none is bound
- * @param firmware firmware version, where the kernel tells it
+ * @param firmware firmware version, if the kernel reports it
  * @param rdmaDevice name of the RDMA device; null when there is none
  * @param rdmaNodeType kind of the RDMA device, RNIC for iWARP
- * @param iwarp whether it can be used for iWARP
+ * @param iwarp whether the NIC can be used for iWARP
  * @param linkState Up, Down or Unknown
  * @param speedMbps speed of the link in Mbit/s
- * @param mtu MTU in octets
- * @param numaNode NUMA node; null when the machine has one only
- * @param totalVirtualFunctions how many VFs the NIC can have
- * @param virtualFunctions the VFs that it has
- * @param policy policy that rules it; null when none selects it
- * @param state how far it is what the policy asks for, or without one what it was before; null of node agents that do not tell
- * @param message what is wrong with it; null when nothing is
+ * @param mtu MTU in bytes
+ * @param numaNode NUMA node; null when the machine has only one
+ * @param totalVirtualFunctions largest number of VFs that the NIC can have
+ * @param virtualFunctions VFs of the NIC
+ * @param policy policy that applies to the NIC; null when no policy selects it
+ * @param state whether the NIC is as its policy requests or, without a policy, as it was before; null from node agents
+ *     that do not report it
+ * @param message problem of the NIC; null when there is none
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -50,7 +51,7 @@ public record NicStatus(
         @JsonPropertyDescription("Kernel driver. Unset: none is bound.") @Nullable
         String driver,
 
-        @JsonPropertyDescription("Firmware version, where the kernel tells it.") @Nullable
+        @JsonPropertyDescription("Firmware version, if the kernel reports it.") @Nullable
         String firmware,
 
         @JsonPropertyDescription("Name of the RDMA device. Unset: there is none.") @Nullable
@@ -61,7 +62,7 @@ public record NicStatus(
         @Nullable
         String rdmaNodeType,
 
-        @JsonPropertyDescription("Whether the NIC can be used for iWARP as it is.")
+        @JsonPropertyDescription("True if the NIC can be used for iWARP in its present state.")
         boolean iwarp,
 
         @JsonPropertyDescription("State of the link.") @Required
@@ -70,28 +71,30 @@ public record NicStatus(
         @JsonPropertyDescription("Speed of the link in Mbit/s.") @Nullable
         Integer speedMbps,
 
-        @JsonPropertyDescription("MTU in octets.") @Nullable Integer mtu,
+        @JsonPropertyDescription("MTU in bytes.") @Nullable Integer mtu,
 
-        @JsonPropertyDescription("NUMA node. Unset: the machine has one only.") @Nullable
+        @JsonPropertyDescription("NUMA node. Unset: the machine has only one.") @Nullable
         Integer numaNode,
 
-        @JsonPropertyDescription("How many virtual functions the NIC can have.")
+        @JsonPropertyDescription("Largest number of virtual functions that the NIC can have.")
         int totalVirtualFunctions,
 
-        @JsonPropertyDescription("Virtual functions that it has.")
+        @JsonPropertyDescription("Virtual functions of the NIC.")
         List<VirtualFunctionStatus> virtualFunctions,
 
-        @JsonPropertyDescription("Policy that rules the NIC. Unset: none selects it, and it is not touched.") @Nullable
+        @JsonPropertyDescription(
+                "Policy that applies to the NIC. Unset: no policy selects the NIC, and the NIC is not changed.")
+        @Nullable
         String policy,
 
         @JsonPropertyDescription(
-                "Done: the NIC is what its policy asks for, or, without one, what it was before; the message may say why it"
-                        + " cannot be used. Waiting: for pods to go, or for what others make. Failed: a change failed or was"
-                        + " refused.")
+                "Done: the NIC is as its policy requests or, without a policy, as it was before. The message may say"
+                        + " why the NIC cannot be used. Waiting: a change waits for pods to leave, or for another"
+                        + " component. Failed: a change failed or was refused.")
         @Nullable
         ProvisioningState state,
 
-        @JsonPropertyDescription("What is wrong with the NIC, and what to do. Unset: nothing is.") @Nullable
+        @JsonPropertyDescription("Problem of the NIC, and what to do. Unset: there is no problem.") @Nullable
         String message) {
 
     public NicStatus {

@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name name of the policy
  * @param generation generation of the policy
- * @param nicSelector which NICs
- * @param provisionedBy who sets the number of VFs and the MTU, and offers the VFs
- * @param virtualFunctions how many VFs; null to leave it as it is
- * @param mtu MTU in octets; null to leave it as it is
- * @param enableIwarp whether iWARP is on where devlink has a parameter for it; null to leave it as it is
- * @param drain what happens to pods on VFs that have to change
+ * @param nicSelector selects the NICs
+ * @param provisionedBy component that sets the number of VFs and the MTU, and offers the VFs
+ * @param virtualFunctions number of VFs; null to leave it unchanged
+ * @param mtu MTU in bytes; null to leave it unchanged
+ * @param enableIwarp whether iWARP is on where devlink has a parameter for it; null to leave it unchanged
+ * @param drain handling of pods on VFs that must change
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -33,31 +33,33 @@ public record NodePolicy(
         @JsonPropertyDescription("Generation of the IwarpNicPolicy.") @Nullable
         Long generation,
 
-        @JsonPropertyDescription("Which NICs.") @Required NicSelector nicSelector,
+        @JsonPropertyDescription("Selects the NICs.") @Required NicSelector nicSelector,
 
         @JsonPropertyDescription(
-                "Who sets the number of virtual functions and the MTU, and offers the virtual functions. Not the node"
-                        + " agent: it only waits until they are there.")
+                "Component that sets the number of virtual functions and the MTU, and offers the virtual functions. If"
+                        + " this is another component than the node agent, the node agent only waits until the virtual"
+                        + " functions exist.")
         ProvisionedBy provisionedBy,
 
-        @JsonPropertyDescription("Number of virtual functions of each selected NIC. Unset: it stays as it is.")
+        @JsonPropertyDescription("Number of virtual functions of each selected NIC. Unset: the number stays unchanged.")
         @Min(0)
         @Max(IwarpNicPolicySpec.MAX_VIRTUAL_FUNCTIONS)
         @Nullable
         Integer virtualFunctions,
 
-        @JsonPropertyDescription("MTU of the selected NICs, in octets. Unset: it stays as it is.")
+        @JsonPropertyDescription("MTU of the selected NICs, in bytes. Unset: the MTU stays unchanged.")
         @Min(IwarpNicPolicySpec.MIN_MTU)
         @Max(IwarpNicPolicySpec.MAX_MTU)
         @Nullable
         Integer mtu,
 
         @JsonPropertyDescription(
-                "Whether iWARP is on in NICs that have a devlink parameter for it. Unset: it stays as it is.")
+                "Turns iWARP on or off in NICs that have a devlink parameter for iWARP. Unset: the parameter stays"
+                        + " unchanged.")
         @Nullable
         Boolean enableIwarp,
 
-        @JsonPropertyDescription("What happens to pods that use virtual functions which have to change.")
+        @JsonPropertyDescription("Handling of pods that use virtual functions that must change.")
         DrainSpec drain) {
 
     public NodePolicy {

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 
 /**
- * How many devices each kind of provider has on a node.
+ * Number of devices of each kind of provider on a node.
  *
  * @param hardware usable VFs, and RNICs without VFs
  * @param kernelSiw shares of the siw device
@@ -15,7 +15,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record ProviderCounts(
-        @JsonPropertyDescription("Usable virtual functions, and RNICs that are used without.")
+        @JsonPropertyDescription("Usable virtual functions, and RNICs that are used without virtual functions.")
         int hardware,
 
         @JsonPropertyDescription("Shares of the kernel's siw device.")

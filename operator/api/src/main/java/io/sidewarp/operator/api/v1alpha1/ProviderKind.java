@@ -5,7 +5,7 @@ package io.sidewarp.operator.api.v1alpha1;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 
-/** What the devices of a node are. */
+/** Kind of the devices of a node. */
 public enum ProviderKind {
     /** Virtual functions of an RNIC, or the RNIC itself. */
     @JsonProperty("Hardware")
@@ -15,7 +15,7 @@ public enum ProviderKind {
     @JsonProperty("KernelSiw")
     KERNEL_SIW,
 
-    /** Soft devices, which do nothing but count pods. */
+    /** Soft devices. They only count pods. */
     @JsonProperty("Software")
     SOFTWARE
 }

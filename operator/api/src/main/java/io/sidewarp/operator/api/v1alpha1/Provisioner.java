@@ -5,17 +5,17 @@ package io.sidewarp.operator.api.v1alpha1;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 
-/** Who shall make the virtual functions of a policy. */
+/** Choice of the component that creates the virtual functions of a policy. */
 public enum Provisioner {
-    /** The SR-IOV network operator where it is installed, the node agent elsewhere. */
+    /** The SR-IOV network operator where it is installed, otherwise the node agent. */
     @JsonProperty("Auto")
     AUTO,
 
-    /** The node agent, whatever is installed. */
+    /** The node agent, whether or not the SR-IOV network operator is installed. */
     @JsonProperty("NodeAgent")
     NODE_AGENT,
 
-    /** The SR-IOV network operator, which has to be installed. */
+    /** The SR-IOV network operator, which must be installed. */
     @JsonProperty("SriovNetworkOperator")
     SRIOV_NETWORK_OPERATOR
 }

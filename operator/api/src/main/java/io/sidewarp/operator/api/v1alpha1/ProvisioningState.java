@@ -5,17 +5,17 @@ package io.sidewarp.operator.api.v1alpha1;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 
-/** How far a part of a node is what it is asked to be. */
+/** Progress of one part of a node towards its desired state. */
 public enum ProvisioningState {
-    /** It is, whether or not it can be used now. */
+    /** The part is in its desired state, whether or not it can be used now. */
     @JsonProperty("Done")
     DONE,
 
-    /** Something is waited for: pods that go, or what others make. */
+    /** The change waits for pods to leave, or for another component. */
     @JsonProperty("Waiting")
     WAITING,
 
-    /** A change failed or was refused, or something is waited for too long. */
+    /** A change failed or was refused, or waited for too long. */
     @JsonProperty("Failed")
     FAILED
 }

@@ -5,17 +5,19 @@ package io.sidewarp.operator.api.v1alpha1;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 
-/** What kind of container the sidecar is. */
+/** Kind of container of the sidecar. */
 public enum SidecarPlacement {
-    /** Native where the API server and all Linux nodes have native sidecars. */
+    /**
+     * A native sidecar if the API server and all Linux nodes support native sidecars, otherwise an ordinary container.
+     */
     @JsonProperty("Auto")
     AUTO,
 
-    /** An init container with restart policy Always: runs before, and ends after, all other containers. */
+    /** An init container with restart policy Always. It starts before and ends after all other containers. */
     @JsonProperty("Native")
     NATIVE,
 
-    /** A container beside the others. */
+    /** An ordinary container. */
     @JsonProperty("Container")
     CONTAINER
 }

@@ -13,7 +13,7 @@ import io.fabric8.kubernetes.model.annotation.Version;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/** How sidecars that are injected into pods of a namespace are set up. */
+/** Settings of the sidecars that are injected into pods of a namespace. */
 @Group(SidewarpApi.GROUP)
 @Version(SidewarpApi.VERSION)
 @Kind("SidecarProfile")

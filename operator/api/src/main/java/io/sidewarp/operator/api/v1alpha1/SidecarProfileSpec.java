@@ -17,82 +17,83 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Set-up of injected sidecars.
+ * Settings of injected sidecars.
  *
- * @param image container image of the sidecar; null for the one that the operator was installed with
- * @param imagePullPolicy when the image is pulled; null for what Kubernetes does by default
- * @param imagePullSecrets secrets of the pod's namespace that the image is pulled with
+ * @param image container image of the sidecar; null for the image that the operator was installed with
+ * @param imagePullPolicy pull policy of the image; null for the default of Kubernetes
+ * @param imagePullSecrets secrets in the pod's namespace for pulling the image
  * @param resources CPU and memory of the sidecar
- * @param rnics how many devices (sidewarp.io/rnic) a pod asks for
+ * @param rnics number of devices (sidewarp.io/rnic) that a pod requests
  * @param nicPolicy IwarpNicPolicy whose VFs the pods get as networks; null for any device
  * @param sharedMemory size of the memory-backed volume for shared regions
- * @param mountPath where the application's containers find the API socket and the shared regions
- * @param placement whether the sidecar is a native one
+ * @param mountPath directory where the application's containers find the API socket and the shared regions
+ * @param placement native sidecar or ordinary container
  * @param runAsUser user of the sidecar
  * @param runAsGroup group of the sidecar, which the application's containers get as a supplementary one
  * @param managementPort port of the sidecar's health and metrics
  * @param logLevel log level of the sidecar
- * @param otlpEndpoint where traces and metrics are sent; null for nowhere
+ * @param otlpEndpoint endpoint that receives traces and metrics; null for none
  * @param settings further settings of the sidecar, as docs/configuration.md lists them
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record SidecarProfileSpec(
-        @JsonPropertyDescription("Container image of the sidecar. Unset: the one that the operator was installed with.")
+        @JsonPropertyDescription(
+                "Container image of the sidecar. Unset: the image that the operator was installed with.")
         @Size(min = 1, max = 1024)
         @Pattern("^\\S+$")
         @Nullable
         String image,
 
-        @JsonPropertyDescription("When the image is pulled. Unset: as Kubernetes does by default.") @Nullable
+        @JsonPropertyDescription("Pull policy of the image. Unset: the default of Kubernetes.") @Nullable
         ImagePullPolicy imagePullPolicy,
 
         @JsonPropertyDescription(
-                "Secrets of the pod's namespace that the image is pulled with. They are added to those of the"
-                        + " pod.")
+                "Secrets in the pod's namespace for pulling the image. They are added to the pull secrets of the pod.")
         @Size(max = 16)
         List<@Pattern("^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$") String> imagePullSecrets,
 
         @JsonPropertyDescription(
-                "CPU and memory of the sidecar. Shared regions count to its memory, since it allocates them, unless they"
-                        + " are in huge pages.")
+                "CPU and memory of the sidecar. Shared regions count towards the sidecar's memory, because it allocates"
+                        + " them, unless they are in huge pages.")
         SidecarResources resources,
 
         @JsonPropertyDescription(
-                "How many devices (sidewarp.io/rnic) a pod asks for. It runs only where there are as many, and with"
-                        + " nicPolicy each is a network interface of it. The sidecar gets their device nodes, but carries"
-                        + " out RDMA by its own engine, over TCP or SCTP, with and without.")
+                "Number of devices (sidewarp.io/rnic) that a pod requests. The pod runs only on a node that has as many"
+                        + " free devices. With nicPolicy, each device is a network interface of the pod. The sidecar"
+                        + " gets the device nodes, but always carries out RDMA with its own engine, over TCP or SCTP.")
         @Min(0)
         @Max(16)
         @Default("0")
         Integer rnics,
 
         @JsonPropertyDescription(
-                "IwarpNicPolicy with a network: the devices of pods are virtual functions of it, and each is a network"
-                        + " interface of the pod (Multus). Unset: any device, and no interface.")
+                "IwarpNicPolicy that has a network. The devices of pods are then virtual functions of this policy, and"
+                        + " each device is a network interface of the pod (Multus). Unset: pods get any device, and no"
+                        + " interface.")
         @Size(max = 253)
         @Pattern("^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")
         @Nullable
         String nicPolicy,
 
         @JsonPropertyDescription(
-                "Size of the memory-backed volume for shared regions. What they take of it counts to the sidecar's memory.")
+                "Size of the memory-backed volume for shared regions. The part that the regions use counts towards the"
+                        + " sidecar's memory.")
         @Default("\"1Gi\"")
         Quantity sharedMemory,
 
         @JsonPropertyDescription(
-                "Directory where the application's containers find the API socket (api.sock) and the shared"
-                        + " regions (shared); not /tmp itself.")
+                "Directory where the application's containers find the API socket (api.sock) and the shared regions"
+                        + " (shared). It cannot be /tmp itself.")
         @Pattern("^(/[.]?[A-Za-z0-9_-][A-Za-z0-9._-]*)+$")
         @Size(max = 64)
         @Default("/run/sidewarp")
         String mountPath,
 
         @JsonPropertyDescription(
-                "Auto: a native sidecar (an init container that keeps running) where the cluster has them, that"
-                        + " is Kubernetes 1.29 or later on the API server and on all Linux nodes, an ordinary container"
-                        + " otherwise. Native, Container: always so. A pod with a native one does not start on an older"
-                        + " node.")
+                "Auto: a native sidecar (an init container that keeps running) if the API server and all Linux nodes"
+                        + " have Kubernetes 1.29 or later, otherwise an ordinary container. Native: always a native"
+                        + " sidecar. The pod does not start on an older node. Container: always an ordinary container.")
         @Default("Auto")
         SidecarPlacement placement,
 
@@ -108,7 +109,7 @@ public record SidecarProfileSpec(
         Long runAsGroup,
 
         @JsonPropertyDescription(
-                "Port of the sidecar's health and metrics. On a node, pods with hostNetwork need different ones.")
+                "Port of the sidecar's health and metrics. Pods with hostNetwork on one node need different ports.")
         @Min(1024)
         @Max(65535)
         @Default("9464")
@@ -118,8 +119,8 @@ public record SidecarProfileSpec(
         LogLevel logLevel,
 
         @JsonPropertyDescription(
-                "OTLP endpoint that traces and metrics are sent to, for instance http://collector:4317. Unset:"
-                        + " nothing is sent; metrics can be scraped.")
+                "OTLP endpoint that receives traces and metrics, for instance http://collector:4317. Unset: nothing is"
+                        + " sent, but metrics can be scraped.")
         @Pattern("^https?://\\S+$")
         @Nullable
         String otlpEndpoint,
@@ -144,7 +145,7 @@ public record SidecarProfileSpec(
         settings = settings == null ? Map.of() : Map.copyOf(settings);
     }
 
-    /** What counts where a namespace has no profile. */
+    /** Returns the settings for a namespace without a profile. */
     @SuppressWarnings("NullAway") // Each null becomes its default.
     public static SidecarProfileSpec defaults() {
         return new SidecarProfileSpec(

@@ -10,9 +10,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a profile can be used.
+ * Observed state of a profile: whether pods can use it.
  *
- * @param observedGeneration generation of the profile that this status is of
+ * @param observedGeneration generation of the profile that this status describes
  * @param conditions Ready, Progressing, Degraded
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
@@ -22,8 +22,9 @@ public record SidecarProfileStatus(
         Long observedGeneration,
 
         @JsonPropertyDescription(
-                "Ready: pods can use the profile. Progressing: they are refused until its IwarpNicPolicy has a network."
-                        + " Degraded: they cannot use it, and are refused; the message says what to change.")
+                "Ready: pods can use the profile. Progressing: pods are refused until the IwarpNicPolicy of the profile"
+                        + " has a network. Degraded: pods cannot use the profile and are refused. The message says what"
+                        + " to change.")
         List<StatusCondition> conditions) {
 
     public SidecarProfileStatus {

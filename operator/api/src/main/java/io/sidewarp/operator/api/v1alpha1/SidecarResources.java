@@ -13,27 +13,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * CPU and memory of a sidecar, as in any container.
  *
- * @param requests what is reserved
- * @param limits what is not exceeded; null for what {@link #limitsWith} says
+ * @param requests reserved amounts
+ * @param limits limits; null for the default of {@link #limitsWith}
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record SidecarResources(
         @JsonPropertyDescription(
-                "What is reserved for the sidecar. Unset: cpu 100m, memory 256Mi, whatever sharedMemory is.")
+                "Resources that are reserved for the sidecar. Unset: cpu 100m and memory 256Mi, independent of"
+                        + " sharedMemory.")
         Map<String, Quantity> requests,
 
         @JsonPropertyDescription(
-                "What the sidecar cannot exceed. Unset: no limit of CPU, memory 1Gi and what shared regions can take, or"
-                        + " none where the whole pod has a lower one. A limit of memory has to be above sharedMemory. Pods"
-                        + " whose own shared volume is of huge pages take a limit of these too, such as hugepages-2Mi.")
+                "Limits of the sidecar. Unset: no CPU limit, and a memory limit of 1Gi plus what the shared regions can"
+                        + " take. If the whole pod has a lower memory limit, the sidecar has none of its own. A memory"
+                        + " limit must be above sharedMemory. Pods whose own shared volume is in huge pages need a"
+                        + " limit of huge pages too, such as hugepages-2Mi.")
         @Nullable
         Map<String, Quantity> limits) {
 
     private static final Map<String, Quantity> DEFAULT_REQUESTS =
             Map.of("cpu", new Quantity("100m"), "memory", new Quantity("256Mi"));
 
-    /** What a sidecar takes at most besides shared regions. */
+    /** Largest amount of memory that a sidecar takes besides shared regions. */
     private static final Quantity OWN_MEMORY = new Quantity("1Gi");
 
     public SidecarResources(@Nullable Map<String, Quantity> requests, @Nullable Map<String, Quantity> limits) {
@@ -42,15 +44,19 @@ public record SidecarResources(
     }
 
     /**
-     * Limits of a sidecar whose shared regions can take an amount of memory.
+     * Returns the limits of a sidecar, given the memory that its shared regions can take.
      *
-     * @param sharedMemory that amount; 0 where the regions are in huge pages, which are counted apart
+     * @param sharedMemory memory that shared regions can take; 0 if the regions are in huge pages, which are counted
+     *     apart
      */
     public Map<String, Quantity> limitsWith(Quantity sharedMemory) {
         return limits == null ? Map.of("memory", memoryWith(sharedMemory)) : limits;
     }
 
-    /** Memory of a sidecar with that of shared regions, which counts to it: it has the kernel allocate their pages. */
+    /**
+     * Returns the memory of a sidecar including its shared regions. They count because the sidecar makes the kernel
+     * allocate their pages.
+     */
     public static Quantity memoryWith(Quantity sharedMemory) {
         return sharedMemory.add(OWN_MEMORY);
     }

@@ -3,7 +3,10 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
-/** Names that the parts of the operator, the chart and users share: labels, annotations, finalizers, the extended resource. */
+/**
+ * Names that the parts of the operator, the chart and users share: labels, annotations, finalizers and the extended
+ * resource.
+ */
 public final class SidewarpApi {
     /** API group of the custom resources, and prefix of all names below. */
     public static final String GROUP = "sidewarp.io";
@@ -11,40 +14,49 @@ public final class SidewarpApi {
     /** Version of the custom resources. */
     public static final String VERSION = "v1alpha1";
 
-    /** Extended resource that stands for one RDMA device of a node: a VF, a share of a kernel siw device, or a soft device. */
+    /**
+     * Extended resource that represents one RDMA device of a node: a VF, a share of a kernel siw device, or a soft
+     * device.
+     */
     public static final String RNIC_RESOURCE = "sidewarp.io/rnic";
 
-    /** Keeps a policy until the nodes have put its NICs back to what they were before. */
+    /** Finalizer that keeps a policy until the nodes have restored its NICs. */
     public static final String RESTORE_FINALIZER = "sidewarp.io/restore-nics";
 
-    /** Label of a namespace and annotation of a pod: {@code enabled} or {@code disabled}. Of the two, disabled wins. */
+    /**
+     * Label of a namespace and annotation of a pod: {@code enabled} or {@code disabled}. If the two differ, disabled
+     * wins.
+     */
     public static final String INJECT = "sidewarp.io/inject";
 
-    /** Annotation of a pod: name of the SidecarProfile in its namespace; else the profile {@value #DEFAULT_PROFILE}, if any. */
+    /**
+     * Annotation of a pod: name of a SidecarProfile in its namespace. The default is the profile
+     * {@value #DEFAULT_PROFILE}, if it exists.
+     */
     public static final String PROFILE = "sidewarp.io/profile";
 
     /**
-     * Annotation of a pod: names of the containers that get the API socket and the shared regions; by default all but init
-     * containers.
+     * Annotation of a pod: names of the containers that get the API socket and the shared regions. The default is all
+     * containers but init containers.
      */
     public static final String CONTAINERS = "sidewarp.io/containers";
 
-    /** Annotation of a pod: how many devices it asks for, in place of what the profile says. */
+    /** Annotation of a pod: number of devices that the pod requests. Overrides the profile. */
     public static final String RNICS = "sidewarp.io/rnics";
 
-    /** Annotation of a pod: size of the volume for shared regions, in place of what the profile says. */
+    /** Annotation of a pod: size of the volume for shared regions. Overrides the profile. */
     public static final String SHARED_MEMORY = "sidewarp.io/shared-memory";
 
-    /** Annotation that the webhook writes: profile, and version of the operator. */
+    /** Annotation that the webhook writes: the profile and the version of the operator. */
     public static final String INJECTED = "sidewarp.io/injected";
 
-    /** Label that the webhook writes, to select pods that have a sidecar. */
+    /** Label that the webhook writes, for selecting pods that have a sidecar. */
     public static final String SIDECAR_LABEL = "sidewarp.io/sidecar";
 
     /** Annotation that Multus reads: networks of a pod, separated by commas or as a JSON list. */
     public static final String NETWORKS = "k8s.v1.cni.cncf.io/networks";
 
-    /** Profile of a namespace that counts for pods which name none. */
+    /** Profile of a namespace for pods that name no profile. */
     public static final String DEFAULT_PROFILE = "default";
 
     private SidewarpApi() {}

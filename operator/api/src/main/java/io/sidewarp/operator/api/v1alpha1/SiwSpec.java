@@ -12,20 +12,24 @@ import io.fabric8.generator.annotation.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Set-up of kernel soft-iWARP.
+ * Settings of kernel soft-iWARP.
  *
- * @param interfaceName network interface that the siw device is made on; null for that of the default route
- * @param devices how many pods can share the siw device
+ * @param interfaceName network interface on which the siw device is created; null for the interface of the default
+ *     route
+ * @param devices number of pods that can share the siw device
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record SiwSpec(
         @JsonPropertyDescription(
-                "Network interface that the siw device is made on. Unset: that of the node's default route.")
+                "Network interface on which the siw device is created. Unset: the interface of the node's default"
+                        + " route.")
         @Pattern("^[^/\\s]{1,15}$")
         @Nullable
         String interfaceName,
 
-        @JsonPropertyDescription("How many devices the node offers on it, that is how many pods can share it.")
+        @JsonPropertyDescription(
+                "Number of devices that the node offers on its siw device, which is the number of pods that can share"
+                        + " the siw device.")
         @Min(1)
         @Max(1024)
         @Default("64")

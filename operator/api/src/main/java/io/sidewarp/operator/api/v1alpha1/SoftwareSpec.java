@@ -11,14 +11,15 @@ import io.fabric8.generator.annotation.Min;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Soft devices. They do nothing but count the pods that ask for a device.
+ * Settings of soft devices. Soft devices only count the pods that request a device.
  *
- * @param devices how many of them a node offers
+ * @param devices number of soft devices that a node offers
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record SoftwareSpec(
         @JsonPropertyDescription(
-                "How many soft devices the node offers, that is how many pods that ask for a device it takes.")
+                "Number of soft devices that the node offers, which is the number of pods with a device that can run"
+                        + " there.")
         @Min(1)
         @Max(1024)
         @Default("256")

@@ -16,14 +16,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One aspect of a resource's state, in the form that Kubernetes gives conditions.
+ * One aspect of a resource's state, in the form of a Kubernetes condition.
  *
- * @param type which aspect
+ * @param type aspect of the state
  * @param status {@code True}, {@code False} or {@code Unknown}
  * @param reason one word in CamelCase, for programs
  * @param message a sentence, for people
- * @param lastTransitionTime when the status changed last, RFC 3339
- * @param observedGeneration generation of the resource that the condition was found at
+ * @param lastTransitionTime time of the last change of the status, RFC 3339
+ * @param observedGeneration generation of the resource from which the condition was derived
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -36,22 +36,22 @@ public record StatusCondition(
         @JsonPropertyDescription("True, False or Unknown.") @Required @Pattern("^(True|False|Unknown)$")
         String status,
 
-        @JsonPropertyDescription("Why, in one CamelCase word for programs.")
+        @JsonPropertyDescription("Cause, as one CamelCase word for programs.")
         @Required
         @Size(max = 1024)
         @Pattern("^[A-Z][A-Za-z0-9]*$")
         String reason,
 
-        @JsonPropertyDescription("Why, in a sentence for people.") @Required @Size(max = StatusCondition.MAX_MESSAGE)
+        @JsonPropertyDescription("Cause, as a sentence for people.") @Required @Size(max = StatusCondition.MAX_MESSAGE)
         String message,
 
-        @JsonPropertyDescription("When the status changed last.") @Required
+        @JsonPropertyDescription("Time of the last change of the status.") @Required
         String lastTransitionTime,
 
-        @JsonPropertyDescription("Generation of the resource that this was found at.") @Nullable
+        @JsonPropertyDescription("Generation of the resource from which the condition was derived.") @Nullable
         Long observedGeneration) {
 
-    /** Characters of a message. */
+    /** Largest number of characters of a message. */
     static final int MAX_MESSAGE = 32_768;
 
     private static final String CUT = " ...";
@@ -61,8 +61,9 @@ public record StatusCondition(
     public static final String DEGRADED = "Degraded";
 
     /**
-     * A condition whose status, if it differs from that of the one in {@code former}, changed now. The API server refuses
-     * the whole status for a message that is too long, such as one that names all pods of a large node: the end is cut off.
+     * Creates a condition. The transition time is now if the status differs from the status of this type in
+     * {@code former}. The end of a message that is too long is cut off. Otherwise the API server would refuse the whole
+     * status, for instance when the message names all pods of a large node.
      */
     public static StatusCondition of(
             List<StatusCondition> former,
@@ -93,7 +94,10 @@ public record StatusCondition(
         return status.equals("True");
     }
 
-    /** The three conditions of a resource: exactly one of them tells the whole state, the others say that they do not hold. */
+    /**
+     * Creates the three conditions of a resource. Exactly one condition holds and describes the whole state. The other
+     * two do not hold.
+     */
     public static List<StatusCondition> of(
             List<StatusCondition> former, String holding, String reason, String message, @Nullable Long generation) {
         List<StatusCondition> conditions = new ArrayList<>();

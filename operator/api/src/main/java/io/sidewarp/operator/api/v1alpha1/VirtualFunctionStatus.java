@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param interfaceName network interface; null when the host has none, for instance because a pod has it
  * @param driver kernel driver; null when none is bound
  * @param rdmaDevice name of the RDMA device; null when there is none
- * @param usedBy pod that has it, namespace/name; null when it is free
+ * @param usedBy pod that uses the VF, as namespace/name; null when the VF is free
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -28,7 +28,7 @@ public record VirtualFunctionStatus(
         @JsonPropertyDescription("PCI address.") @Required String pciAddress,
 
         @JsonPropertyDescription(
-                "Network interface. Unset: the node does not see one, for instance because a pod has it.")
+                "Network interface. Unset: the node sees no interface, for instance because a pod has it.")
         @Nullable
         String interfaceName,
 
@@ -38,5 +38,7 @@ public record VirtualFunctionStatus(
         @JsonPropertyDescription("Name of the RDMA device. Unset: there is none.") @Nullable
         String rdmaDevice,
 
-        @JsonPropertyDescription("Pod that uses it, as namespace/name. Unset: it is free.") @Nullable
+        @JsonPropertyDescription(
+                "Pod that uses the virtual function, as namespace/name. Unset: the virtual function is free.")
+        @Nullable
         String usedBy) {}

@@ -7,9 +7,12 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 
-/** Keeps what identifies a node, and its labels: nothing else of it is read, and its list of images alone can be 10 KiB. */
+/**
+ * Keeps only the identity and the labels of a node, because nothing else is read. The list of images of a node alone
+ * can take 10 KiB.
+ */
 public final class NodeStore extends PrunedStore<Node> {
-    /** An empty one. */
+    /** Creates an empty store. */
     public NodeStore() {
         super(NodeStore::prune);
     }

@@ -14,24 +14,31 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store of an informer that keeps of each object what its readers read. Thousands of nodes with their images, or with the
- * history of who wrote which member, would be most of the controller's memory.
+ * Store of an informer that keeps only those parts of each object that are read. Images and managed fields of thousands
+ * of nodes would otherwise take most of the controller's memory.
  *
- * <p>The client's contract of stores is that a store keeps full state: of members that are pruned nobody may ask.
+ * <p>The client's contract of stores is that a store keeps full state. So readers must not ask for members that are
+ * pruned.
  */
 public class PrunedStore<T extends HasMetadata> implements ItemStore<T> {
-    /** Objects of one answer to a list request, which the API server may exceed; more at once would be a peak of memory. */
+    /**
+     * Requested number of objects per page of a list. Larger pages would cause a peak of memory. The API server may
+     * exceed the number.
+     */
     public static final long LIST_LIMIT = 200;
 
     private final Map<String, T> objects = new ConcurrentHashMap<>();
     private final UnaryOperator<T> prune;
 
-    /** @param prune leaves of an object what is kept, at least what identifies it; may change and return its argument */
+    /**
+     * @param prune removes the parts of an object that are not kept; must keep its identity; may change and return its
+     * argument
+     */
     protected PrunedStore(UnaryOperator<T> prune) {
         this.prune = prune;
     }
 
-    /** Keeps all but the history of who wrote which member. */
+    /** Creates a store that keeps everything but the managed fields. */
     public static <T extends HasMetadata> PrunedStore<T> withoutManagedFields() {
         return new PrunedStore<>(object -> {
             object.getMetadata().setManagedFields(List.of());

@@ -1,6 +1,6 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
-/** What the controller keeps of the cluster's objects. */
+/** Caches of the cluster's objects in the controller. */
 @NullMarked
 package io.sidewarp.operator.controller.cache;
 

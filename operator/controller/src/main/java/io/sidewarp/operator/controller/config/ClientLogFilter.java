@@ -8,7 +8,10 @@ import io.sidewarp.operator.api.log.ClientLog;
 import java.util.logging.Filter;
 import java.util.logging.LogRecord;
 
-/** Keeps the Kubernetes client to one line for each failure. Of the console; application.properties has its name. */
+/**
+ * Limits the Kubernetes client to one line per failure in the console log. application.properties refers to the filter
+ * by its name.
+ */
 @LoggingFilter(name = "client")
 public final class ClientLogFilter implements Filter {
     @Override

@@ -9,7 +9,7 @@ import jakarta.enterprise.context.Dependent;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 
-/** Has the reconcilers tell of transitions in the controller's name. */
+/** Provides the recorder by which reconcilers report transitions in the controller's name. */
 @Dependent
 final class Events {
     @Produces

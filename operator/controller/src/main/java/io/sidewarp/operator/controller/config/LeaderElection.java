@@ -11,12 +11,12 @@ import jakarta.enterprise.context.Dependent;
 import jakarta.enterprise.inject.Produces;
 import org.jboss.logging.Logger;
 
-/** Tells the Java Operator SDK how replicas choose the one that reconciles, and what becomes of one that does no more. */
+/** Configures the leader election of the Java Operator SDK, and ends a replica that loses the lead. */
 @Dependent
 final class LeaderElection {
     private static final Logger LOG = Logger.getLogger(LeaderElection.class);
 
-    /** A leader gives up, and tries again, at these parts of the lease's duration, as in client-go. */
+    /** Renew deadline and retry period of a leader, in tenths of the lease's duration, as in client-go. */
     private static final int RENEW_DEADLINE_TENTHS = 7;
 
     private static final int RETRY_TENTHS = 2;
@@ -35,8 +35,9 @@ final class LeaderElection {
     }
 
     /**
-     * Ends the process, to be started again, as in client-go: the SDK would go on reconciling beside the new leader, and never
-     * be a candidate again. The SDK's own exit is none, since this is called by the end of the process too.
+     * Ends the process, so that Kubernetes restarts it, as in client-go. The SDK would otherwise continue to reconcile
+     * beside the new leader, and never become a candidate again. The SDK itself does not end the process, because it
+     * also calls this method at a normal shutdown.
      */
     private static void end() {
         LOG.info("event=leads-no-longer");

@@ -18,35 +18,36 @@ public interface OperatorConfig {
     @WithDefault("${POD_NAMESPACE:sidewarp-system}")
     String namespace();
 
-    /** Version of the operator, which injected pods are annotated with. */
+    /** Version of the operator, which the annotation of injected pods contains. */
     @WithDefault("${quarkus.application.version}")
     String version();
 
-    /** Image of sidecars, where a profile does not name one. */
+    /** Image of sidecars, for profiles that name no image. */
     @WithDefault("sidewarp/sidecar:${quarkus.application.version}")
     String sidecarImage();
 
-    /** ConfigMap of the chart that has the node agent, which the controller creates. */
+    /** ConfigMap of the chart with the definition of the node agent, which the controller creates. */
     @WithDefault("sidewarp-operator")
     String installation();
 
-    /** Deployment of the controller, which the clean-up stops at its end. */
+    /** Deployment of the controller, which the clean-up stops as its last step. */
     @WithDefault("sidewarp-controller")
     String deployment();
 
     /**
-     * How long a deleted policy, and uninstalling, wait for nodes that do not answer or whose pods use what has to go. Agents
-     * that are there go on trying. And how long virtual functions of the SR-IOV network operator stay for a node that has not
-     * reported its NICs.
+     * Time that a deleted policy and the uninstallation wait for nodes. A node is waited for if it does not answer, or
+     * if its pods still use a device that must be removed. Running agents continue to try after that time. The same
+     * time limits how long virtual functions of the SR-IOV network operator stay for a node that has not reported its
+     * NICs.
      */
     @WithDefault("10m")
     Duration restoreTimeout();
 
-    /** Least time between two writes of a policy's status while its specification stays as it is. */
+    /** Minimum time between two writes of a policy's status while its specification does not change. */
     @WithDefault("2s")
     Duration policyStatusInterval();
 
-    /** How long to wait before the API server is tried again, at the start. */
+    /** Time before the next attempt to reach the API server at the start. */
     @WithDefault("5s")
     Duration apiServerRetry();
 
@@ -75,34 +76,46 @@ public interface OperatorConfig {
         @WithDefault("9443")
         int port();
 
-        /** Connections to it. One more takes the place of the one that keeps it waiting longest. */
+        /**
+         * Largest number of connections. A new connection above it replaces the connection that has kept the webhook
+         * waiting longest.
+         */
         @WithDefault("512")
         int connections();
 
-        /** Octets of reviews that are not decided about and of answers that are not read yet, of all connections together. */
+        /** Largest number of bytes of undecided reviews and unread answers, over all connections. */
         @WithDefault("33554432")
         long pendingOctets();
 
-        /** How long a request may take to arrive, that of a new connection with its handshake, and an answer to be read. */
+        /** Time for a request to arrive, and for an answer to be read. The first request includes the TLS handshake. */
         @WithDefault("10s")
         Duration requestTimeout();
 
-        /** How long a connection may be without a request. Longer than the API server keeps one, which is 90 s. */
+        /**
+         * Largest time of a connection without a request. It must be longer than the keep-alive time of the API server,
+         * which is 90 s.
+         */
         @WithDefault("2m")
         Duration idleTimeout();
 
-        /** How long it goes on once the program is to end, while API servers do not know yet that it does. */
+        /**
+         * Time for which the webhook continues to serve after a shutdown begins, while API servers do not know about
+         * the shutdown yet.
+         */
         @WithDefault("5s")
         Duration shutdownDelay();
 
-        /** Service in front of it; the certificate is made out to it. */
+        /** Service in front of the webhook. The certificate contains its name. */
         @WithDefault("sidewarp-webhook")
         String service();
 
-        /** Where the API server calls it, if not through its Service; the certificate is made out to that host too. */
+        /**
+         * URL at which the API server calls the webhook, if not through the Service. The certificate contains its host
+         * too.
+         */
         Optional<URI> url();
 
-        /** MutatingWebhookConfiguration of the chart, which tells the API server of it. */
+        /** MutatingWebhookConfiguration of the chart, which registers the webhook with the API server. */
         @WithDefault("sidewarp-webhook")
         String configuration();
 
@@ -110,33 +123,42 @@ public interface OperatorConfig {
         @WithDefault("sidewarp-webhook-certificate")
         String certificateSecret();
 
-        /** Whether the operator makes and rotates that, or somebody else does, for instance cert-manager. */
+        /**
+         * Flag: the operator creates and rotates the certificate. If false, somebody else does, for instance
+         * cert-manager.
+         */
         @WithDefault("true")
         boolean manageCertificate();
 
-        /** How long a certificate is valid that the operator makes. It is replaced when a third of that is left. */
+        /**
+         * Validity of the certificates that the operator creates. A certificate is replaced when a third of its
+         * validity is left.
+         */
         @WithDefault("365d")
         Duration certificateValidity();
 
-        /** How long the API server has to hear of the authority of a new certificate, before that is served. */
+        /**
+         * Time between the publication of a new certificate's authority and the use of the certificate. The API server
+         * needs the time to notice the authority.
+         */
         @WithDefault("5s")
         Duration certificateSwitchDelay();
 
-        /** Additional names or IP addresses that the certificate is made out to; one that lacks any of them is replaced. */
+        /** Additional names or IP addresses in the certificate. A certificate that lacks any of them is replaced. */
         Optional<List<String>> certificateNames();
     }
 
-    /** What nodes offer that no policy selects. */
+    /** Devices of nodes that no policy selects. */
     interface Unselected {
-        /** In which order; set and empty: nothing. */
+        /** Kinds of devices, in order of preference. An empty list means that the nodes offer nothing. */
         @WithDefault("SOFTWARE")
         Optional<List<Fallback>> fallback();
 
-        /** How many soft devices. */
+        /** Number of soft devices. */
         @WithDefault("256")
         int softwareDevices();
 
-        /** How many shares of a siw device. */
+        /** Number of shares of a siw device. */
         @WithDefault("64")
         int siwDevices();
     }
@@ -144,15 +166,15 @@ public interface OperatorConfig {
     /** Settings of the use of the SR-IOV network operator. */
     interface Sriov {
         /**
-         * Whether it makes virtual functions where it is installed and policies leave the choice; otherwise the node agents
-         * do, and what was written for it before is removed.
+         * Flag: the SR-IOV network operator, where installed, creates virtual functions for policies that leave the
+         * choice. If false, the node agents create them, and everything written for that operator before is removed.
          */
         @WithDefault("true")
         boolean enabled();
 
         /**
-         * Namespace that it runs in, the only one whose SriovNetworkNodePolicies it carries out. What was written in another
-         * one before is removed.
+         * Namespace of the SR-IOV network operator. That operator carries out SriovNetworkNodePolicies of this
+         * namespace only. Policies written in another namespace before are removed.
          */
         @WithDefault("sriov-network-operator")
         String namespace();
@@ -164,11 +186,14 @@ public interface OperatorConfig {
 
     /** Settings of the use of Multus. */
     interface Multus {
-        /** Whether policies can have networks. If not, those that were written before are removed. */
+        /** Flag: policies can have networks. If false, networks that were written before are removed. */
         @WithDefault("true")
         boolean enabled();
 
-        /** Namespace of the networks. Where Multus isolates namespaces, pods of all others may use those of this one. */
+        /**
+         * Namespace of the networks. Even if Multus isolates namespaces, pods of all other namespaces may use the
+         * networks of {@code default}.
+         */
         @WithDefault("default")
         String namespace();
     }
@@ -179,7 +204,7 @@ public interface OperatorConfig {
         @WithDefault("sidewarp-controller")
         String lease();
 
-        /** How long a leader that does not renew its lease remains the leader. */
+        /** Time for which a leader that does not renew its lease remains the leader. */
         @WithDefault("15s")
         Duration duration();
     }

@@ -12,8 +12,8 @@ import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 
 /**
- * Has the Java Operator SDK count per controller, and trace each reconciliation. Per resource there would be histograms for
- * each of a thousand nodes.
+ * Configures the Java Operator SDK to count per controller, and to trace each reconciliation. Metrics per resource
+ * would create histograms for each of a thousand nodes.
  */
 @Dependent
 final class OperatorMetrics {

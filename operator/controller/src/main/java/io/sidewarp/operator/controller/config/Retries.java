@@ -4,14 +4,14 @@
 package io.sidewarp.operator.controller.config;
 
 /**
- * How reconciliations that fail are tried again. What refuses them may be mended without any event that would have them done:
- * they are never given up.
+ * Retry settings of failed reconciliations. Retries never stop, because the cause of a failure can disappear without an
+ * event that triggers a reconciliation.
  */
 public final class Retries {
-    /** No number of attempts is the last one. */
+    /** Unlimited number of attempts. */
     public static final int FOR_EVER = -1;
 
-    /** The time between two attempts grows to this. */
+    /** Largest time between two attempts. The time grows up to this value. */
     public static final long MAX_INTERVAL_MILLIS = 60_000;
 
     private Retries() {}

@@ -8,25 +8,29 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the types of the settings do not tell: values that cannot work. */
+/** Rejects values of settings that cannot work, although their types allow them. */
 public final class SettingRules {
     /**
-     * Of one review: twice of what the API server takes for an object, since a review has the object and its former state.
+     * Largest number of bytes of one review. The value is twice the API server's limit of an object, because a review
+     * contains the object and its former state.
      */
     public static final int MAX_REVIEW_OCTETS = 6 << 20;
 
-    /** Clocks may differ by some minutes. */
+    /** Smallest validity of a certificate. Clocks may differ by some minutes. */
     private static final Duration LEAST_VALIDITY = Duration.ofMinutes(15);
 
-    /** A certificate cannot tell of years with more than four digits. */
+    /** Largest validity of a certificate, which cannot encode years with more than four digits. */
     private static final Duration MOST_VALIDITY = Duration.ofDays(36_500);
 
-    /** A third of the validity is left when a certificate is replaced, and half of that is for all but the delay. */
+    /**
+     * Smallest ratio of validity to switch delay. A certificate is replaced when a third of its validity is left, and
+     * half of that third is reserved for everything but the delay.
+     */
     private static final int VALIDITY_PER_DELAY = 6;
 
     private SettingRules() {}
 
-    /** What is wrong, and what would not be. */
+    /** Returns the problems of the settings, each with the values that are allowed. */
     public static List<String> problems(OperatorConfig config) {
         List<String> problems = new ArrayList<>();
         OperatorConfig.Webhook webhook = config.webhook();
@@ -61,7 +65,7 @@ public final class SettingRules {
         }
         Duration lease = config.leaderElection().duration();
         if (!lease.isPositive() || !lease.equals(lease.truncatedTo(ChronoUnit.SECONDS))) {
-            // What the lease itself can tell.
+            // The lease stores its duration in whole seconds.
             problems.add("sidewarp.operator.leader-election.duration is " + lease.toMillis()
                     + "ms; allowed: whole seconds, 1s and more");
         }

@@ -19,13 +19,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Metrics of others, and a span of each reconciliation, from the moment that a thread takes it up until its status is written:
- * {@code reconcile policy} with what was reconciled, its generation, and what came of it. A reconciliation belongs to one thread.
+ * Delegates metrics, and adds a span for each reconciliation. The span {@code reconcile policy} lasts from the start of
+ * the reconciliation in its thread until the status is written. It contains the resource, its generation and the
+ * outcome. A reconciliation runs in one thread.
  */
 final class TracedMetrics implements Metrics {
     /**
-     * What came of it, as the Java Operator SDK names it: {@code resource}, {@code status} or {@code both} that it has to look at
-     * (whether or not they differ), {@code delete} or {@code finalizernotremoved} of a resource that goes; or {@code failed}.
+     * Outcome as the Java Operator SDK names it. {@code resource}, {@code status} or {@code both}: the parts that the
+     * SDK updates, whether or not they differ. {@code delete} or {@code finalizernotremoved}: the result for a deleted
+     * resource. {@code failed}: the reconciliation failed.
      */
     static final String OUTCOME = "sidewarp.outcome";
 

@@ -8,8 +8,8 @@ import java.util.Collection;
 import java.util.stream.Collectors;
 
 /**
- * What messages show of the text of others: as much as helps to find it. The API server looks at a pod only after the webhook, so
- * that a name of it may be any text of any length.
+ * Shortens foreign text in messages to a length that still helps to find the text. The API server validates a pod only
+ * after the webhook, so a name in the pod can be any text of any length.
  */
 final class Excerpt {
     private static final int MAX = 100;
@@ -31,7 +31,7 @@ final class Excerpt {
         return names.size() > MAX_NAMES ? first + " and " + (names.size() - MAX_NAMES) + " more" : first;
     }
 
-    /** A whole message, whatever it consists of. */
+    /** Shortens a whole message. */
     static String message(String text) {
         return LogText.printable(text, MAX_MESSAGE);
     }

@@ -20,12 +20,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules of Kubernetes for huge pages, which it counts by container and by size of page: a container without a limit of them gets
- * none, and a volume of them is mounted only in a pod that asks for them. The sidecar has the pages of regions allocated, so it
- * is the sidecar that needs the limit.
+ * Rules of Kubernetes for huge pages, which it counts per container and page size. A container without a limit of huge
+ * pages gets none, and a volume of huge pages is mounted only in a pod that requests them. The sidecar needs the limit,
+ * because it allocates the pages of regions.
  */
 final class HugePages {
-    /** Followed by the size of the pages. */
+    /** Prefix of the resource. The size of the pages follows. */
     private static final String RESOURCE = "hugepages-";
 
     private HugePages() {}
@@ -34,7 +34,9 @@ final class HugePages {
         return name.startsWith(RESOURCE);
     }
 
-    /** What the API server would refuse of the sidecar's resources, in any pod, and what to do; empty when nothing. */
+    /**
+     * Returns what the API server would refuse in the sidecar's resources in any pod, and what to do. Empty if nothing.
+     */
     static Optional<String> whatIsWrong(Map<String, Quantity> requests, Map<String, Quantity> limits) {
         Map<String, Quantity> all = new TreeMap<>(requests);
         all.putAll(limits);
@@ -68,7 +70,10 @@ final class HugePages {
                         + ", which is no whole number of pages; give a multiple of " + size.get());
     }
 
-    /** What is wrong with a pod whose volume for shared regions is of huge pages, and what to do; empty for other pods. */
+    /**
+     * Returns what is wrong with a pod whose volume for shared regions is in huge pages, and what to do. Empty for
+     * other pods.
+     */
     static Optional<String> whatIsWrong(PodSpec spec, SidecarProfileSpec profile, String profileName) {
         return SharedVolume.hugePages(spec).flatMap(medium -> {
             Optional<Quantity> wanted = SharedVolume.pageSize(medium);
@@ -82,7 +87,7 @@ final class HugePages {
                 return Optional.of("the pod has a volume " + SharedVolume.NAME + " of the medium " + medium
                         + ", but the SidecarProfile " + profileName + " gives the sidecar, which fills it, no limit of "
                         + wanted.map(_ -> limit).orElse("huge pages")
-                        + "; have one in resources.limits of the profile, for instance " + limit
+                        + "; add one to resources.limits of the profile, for instance " + limit
                         + ": 1Gi, name another profile with the annotation " + PROFILE
                         + ", or make the medium Memory");
             }
@@ -109,7 +114,10 @@ final class HugePages {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** Limits of the whole pod count for a container that has no huge pages of its own. */
+    /**
+     * Returns the page sizes of the sidecar. The limits of the whole pod apply to a container without huge pages of its
+     * own.
+     */
     private static NavigableSet<Quantity> ofSidecar(PodSpec spec, SidecarProfileSpec profile) {
         NavigableSet<Quantity> own = pageSizes(profile.resources().limitsWith(SharedVolume.NO_MEMORY));
         return own.isEmpty() ? pageSizes(limits(spec.getResources())) : own;

@@ -9,18 +9,18 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** What becomes of a pod. */
+/** Decision about the injection into one pod. */
 public sealed interface InjectionDecision {
 
     /**
-     * It gets a sidecar.
+     * The pod gets a sidecar.
      *
-     * @param profileName name of the profile, or {@code built-in} for none
-     * @param profile set-up of the sidecar
+     * @param profileName name of the profile, or {@code built-in} without a profile
+     * @param profile settings of the sidecar
      * @param containers names of the containers that get the API socket and the shared regions
-     * @param rnics how many devices the pod asks for
-     * @param networks the annotation by which the pod gets the networks of these devices; empty for no networks
-     * @param rnicResource extended resource that they are
+     * @param rnics number of devices that the pod requests
+     * @param networks annotation that gives the pod the networks of these devices; empty for no networks
+     * @param rnicResource extended resource of these devices
      * @param sharedMemory size of the volume for shared regions
      * @param nativeSidecar whether the sidecar is an init container that keeps running
      */
@@ -36,21 +36,21 @@ public sealed interface InjectionDecision {
             implements InjectionDecision {}
 
     /**
-     * It stays as it is.
+     * The pod stays unchanged.
      *
-     * @param reason why, in one word for metrics
-     * @param warnings what its author is told
+     * @param reason cause, as one word for metrics
+     * @param warnings warnings for the author of the pod
      */
     record Skip(SkipReason reason, List<String> warnings) implements InjectionDecision {}
 
     /**
-     * It is refused.
+     * The pod is refused.
      *
      * @param message what is wrong, and what to do
      */
     record Refuse(String message) implements InjectionDecision {}
 
-    /** Why a pod stays as it is. */
+    /** Cause of an unchanged pod. */
     enum SkipReason {
         NOT_ASKED_FOR,
         OPTED_OUT,

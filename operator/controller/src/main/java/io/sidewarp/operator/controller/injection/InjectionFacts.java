@@ -6,14 +6,17 @@ package io.sidewarp.operator.controller.injection;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import java.util.Optional;
 
-/** What the decision about a pod needs to know of the cluster. */
+/** Facts about the cluster for the decision about a pod. */
 public interface InjectionFacts {
-    /** A profile of the pod's namespace. */
+    /** Returns a profile of the pod's namespace. */
     Optional<SidecarProfileSpec> profile(String name);
 
-    /** The network of an IwarpNicPolicy; empty where there is no such policy or it has no network. */
+    /** Returns the network of an IwarpNicPolicy. Empty if there is no such policy or if it has no network. */
     Optional<PodNetwork> network(String nicPolicy);
 
-    /** Whether all nodes have native sidecars that could run one; not while they are not known yet. */
+    /**
+     * Returns whether all nodes that could run a sidecar support native sidecars. False while the nodes are not known
+     * yet.
+     */
     boolean nodesHaveNativeSidecars();
 }

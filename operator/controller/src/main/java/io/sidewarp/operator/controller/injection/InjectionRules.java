@@ -43,40 +43,46 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether a pod gets a sidecar, and which. Depends on nothing but its arguments.
+ * Decides whether a pod gets a sidecar, and with which settings. Depends on nothing but its arguments.
  *
- * <p>A pod gets one when its namespace is labelled or the pod itself is annotated with {@code sidewarp.io/inject: enabled}; a
- * {@code disabled} at either place wins. What a pod asks for must make sense: it is refused, rather than run without what it
- * needs, when it does not.
+ * <p>A pod gets a sidecar when its namespace is labelled or the pod itself is annotated with
+ * {@code sidewarp.io/inject: enabled}. A {@code disabled} at either place wins. A pod whose settings make no sense is
+ * refused, because it would otherwise run without something that it needs.
  */
 public final class InjectionRules {
-    /** Name that stands for the defaults where there is no profile. */
+    /** Name of the default settings, if there is no profile. */
     static final String BUILT_IN_PROFILE = "built-in";
 
     private static final int MAX_RNICS = 16;
 
-    /** More than any node runs in a pod. What is added to each takes memory of the controller. */
+    /**
+     * Largest number of containers of a pod, more than any node runs. The additions to each container take memory of
+     * the controller.
+     */
     private static final int MAX_CONTAINERS = 250;
 
-    /** Annotation of what the API server shows of a static pod, which its kubelet has from a file of the node. */
+    /**
+     * Annotation of a mirror pod: the API server's copy of a static pod, which the kubelet reads from a file of the
+     * node.
+     */
     private static final String MIRROR = "kubernetes.io/config.mirror";
 
     private static final String SYSTEM_LABEL = "kubernetes.io/os";
     private static final String LINUX = "linux";
 
-    /** Of objects. The API server cannot be asked for others. */
+    /** Valid names of objects. The API server cannot be asked for other names. */
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
 
     private static final List<String> DETAILS = List.of(PROFILE, CONTAINERS, RNICS, SHARED_MEMORY);
 
-    /** What all names of annotations and labels begin with that are read or written here. */
+    /** Prefix of all names of annotations and labels that are read or written here. */
     private static final String PREFIX = "sidewarp.io/";
 
     private static final Set<String> ANNOTATIONS = Set.of(INJECT, PROFILE, CONTAINERS, RNICS, SHARED_MEMORY, INJECTED);
 
     private final boolean nativeSidecars;
 
-    /** @param nativeSidecars whether the API server has native sidecars, that is Kubernetes 1.29 or later */
+    /** @param nativeSidecars whether the API server supports native sidecars (Kubernetes 1.29 or later) */
     public InjectionRules(boolean nativeSidecars) {
         this.nativeSidecars = nativeSidecars;
     }
@@ -84,10 +90,10 @@ public final class InjectionRules {
     /**
      * Decides about one pod.
      *
-     * @param pod as it was sent; its own namespace and name may be missing
-     * @param namespace the namespace that it is created in
-     * @param namespaceLabels the labels of that
-     * @param facts what there is in the cluster
+     * @param pod pod as it was sent; its own namespace and name may be missing
+     * @param namespace namespace in which the pod is created
+     * @param namespaceLabels labels of the namespace
+     * @param facts facts about the cluster
      */
     public InjectionDecision decide(
             Pod pod, String namespace, Map<String, String> namespaceLabels, InjectionFacts facts) {
@@ -111,7 +117,10 @@ public final class InjectionRules {
         }
     }
 
-    /** What the author of a pod is told of names that look as if they were heeded, and are not. */
+    /**
+     * Returns warnings for the author of a pod about names that look like annotations or labels of Sidewarp, but have
+     * no effect.
+     */
     public static List<String> namesWithoutEffect(Pod pod) {
         Set<String> labels = Optional.ofNullable(pod.getMetadata())
                 .map(ObjectMeta::getLabels)
@@ -138,7 +147,7 @@ public final class InjectionRules {
     private InjectionDecision inject(
             Pod pod, String namespace, Map<String, String> annotations, boolean askedByPod, InjectionFacts facts) {
         if (pod.getSpec() == null || pod.getSpec().getContainers() == null) {
-            // The API server, too, refuses it, but only after the webhook has answered.
+            // The API server refuses such a pod too, but only after the webhook has answered.
             throw new RefusedException("the pod has no containers");
         }
         Optional<String> system = system(pod.getSpec()).filter(name -> !name.equals(LINUX));
@@ -158,8 +167,8 @@ public final class InjectionRules {
         Optional<String> named = Optional.ofNullable(annotations.get(PROFILE));
         named.filter(name -> !NAME.matcher(name).matches()).ifPresent(name -> {
             throw new RefusedException("the annotation " + PROFILE + " is " + Excerpt.quoted(name)
-                    + ", which no SidecarProfile can be named; give the name of one of namespace " + namespace
-                    + ", or remove the annotation");
+                    + ", which is no valid name of a SidecarProfile; give the name of a profile in"
+                    + " namespace " + namespace + ", or remove the annotation");
         });
         Optional<SidecarProfileSpec> found = facts.profile(named.orElse(DEFAULT_PROFILE));
         if (named.isPresent() && found.isEmpty()) {
@@ -185,8 +194,8 @@ public final class InjectionRules {
             return without(
                     SkipReason.NEVER_COMPLETES,
                     "a pod with restartPolicy " + Excerpt.of(pod.getSpec().getRestartPolicy())
-                            + " would never complete with a sidecar as ordinary container; native sidecars take Kubernetes"
-                            + " 1.29 or later, on each Linux node too, and the placement Auto or Native",
+                            + " would never complete with an ordinary container as sidecar; native sidecars need Kubernetes 1.29"
+                            + " or later, on each Linux node too, and the placement Auto or Native",
                     askedByPod);
         }
 
@@ -194,8 +203,8 @@ public final class InjectionRules {
         Set<String> ended = endedBefore(pod.getSpec(), asNative);
         containers.stream().filter(ended::contains).findFirst().ifPresent(name -> {
             throw new RefusedException("the annotation " + CONTAINERS + " names the init container " + Excerpt.of(name)
-                    + ", which ends before an ordinary sidecar starts; do not name it, or have a native sidecar: these"
-                    + " take Kubernetes 1.29 or later, on each Linux node too, and the placement Auto or Native");
+                    + ", which ends before an ordinary sidecar starts; do not name it, or use a native sidecar, which"
+                    + " needs Kubernetes 1.29 or later, on each Linux node too, and the placement Auto or Native");
         });
         checkNames(pod, annotations, profile, containers);
         checkPorts(pod.getSpec(), profile.managementPort(), ended);
@@ -219,7 +228,10 @@ public final class InjectionRules {
                 asNative);
     }
 
-    /** What becomes of a pod that can have no sidecar: only one that asks for it itself is refused. */
+    /**
+     * Decides about a pod that can have no sidecar. Only a pod that asks for a sidecar by its own annotation is
+     * refused.
+     */
     private static Skip without(SkipReason reason, String why, boolean askedByPod) {
         if (askedByPod) {
             throw new RefusedException(why);
@@ -282,7 +294,7 @@ public final class InjectionRules {
         return chosen;
     }
 
-    /** Names of the containers that have ended when the sidecar starts. */
+    /** Returns the names of the containers that have ended when the sidecar starts. */
     private static Set<String> endedBefore(PodSpec spec, boolean asNative) {
         return asNative
                 ? Set.of()
@@ -297,7 +309,7 @@ public final class InjectionRules {
                 .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
-    /** What the pod has must leave room for what is added, unless that was added before. */
+    /** Checks that names and mounts of the pod do not collide with the additions, unless they were added before. */
     private static void checkNames(
             Pod pod, Map<String, String> annotations, SidecarProfileSpec profile, Set<String> containers) {
         boolean injectedBefore = annotations.containsKey(INJECTED);
@@ -326,7 +338,7 @@ public final class InjectionRules {
         }
     }
 
-    /** All containers of a pod have one network, whether they use the sidecar or not. */
+    /** Checks that no container uses the management port, because all containers of a pod share one network. */
     private static void checkPorts(PodSpec spec, int managementPort, Set<String> ended) {
         Stream.concat(spec.getInitContainers().stream(), spec.getContainers().stream())
                 .filter(container -> !container.getName().equals(PodMutator.SIDECAR))
@@ -365,7 +377,7 @@ public final class InjectionRules {
     private static boolean isInTheWay(VolumeMount mount, String ours) {
         String mounted = mount.getMountPath();
         String path = mounted.endsWith("/") ? mounted.substring(0, mounted.length() - 1) : mounted;
-        // The API socket's volume goes there.
+        // The API socket's volume is mounted at this path.
         if (path.equals(ours)) {
             return !mount.getName().equals(PodMutator.API_VOLUME);
         }
@@ -386,7 +398,7 @@ public final class InjectionRules {
                 return Optional.of(value);
             }
         } catch (NumberFormatException e) {
-            // Told below, as a number out of range is.
+            // The refusal is below, together with that of a number out of range.
         }
         throw new RefusedException("the annotation " + RNICS + " is " + Excerpt.quoted(annotation)
                 + "; it can be a number from 0 to " + MAX_RNICS);
@@ -419,7 +431,7 @@ public final class InjectionRules {
         return amount;
     }
 
-    /** The operating system that a pod says it is for. */
+    /** Returns the operating system that a pod names. */
     private static Optional<String> system(PodSpec spec) {
         return Optional.ofNullable(spec.getOs())
                 .map(PodOS::getName)

@@ -40,8 +40,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds a sidecar to a pod. Depends on nothing but its arguments, and leaves what is there already as it is: a pod that has its
- * sidecar comes back unchanged, and one that got another container since gets the mounts of that container only.
+ * Adds a sidecar to a pod. Depends on nothing but its arguments, and leaves existing parts of the pod unchanged. A pod
+ * that has its sidecar already is returned unchanged. If such a pod got another container since, only the mounts of
+ * that container are added.
  */
 public final class PodMutator {
     /** Name of the sidecar's container. */
@@ -61,21 +62,24 @@ public final class PodMutator {
     private static final String SHARED_DIRECTORY = "/shared";
     private static final String SOCKET = "/api.sock";
 
-    /** Where the sidecar has both, wherever applications have them: a directory of theirs may be one of its image's. */
+    /**
+     * Directory of the socket and the regions in the sidecar, independent of their place in applications. A directory
+     * of an application could exist in the sidecar's image.
+     */
     private static final String HOME = "/run/sidewarp";
 
-    /** What clients read, in any container. */
+    /** Variables that clients read, in any container. */
     private static final String API = "SIDEWARP_API";
 
     private static final String VOLUME = "SIDEWARP_VOLUME";
 
-    /** Grace period of a pod that names none, as the API server has it. */
+    /** Default grace period of a pod, as in the API server. */
     private static final Long DEFAULT_GRACE_SECONDS = 30L;
 
-    /** Time that the sidecar may take beyond its drain, to close connections and to end. */
+    /** Time after the drain for the sidecar to close connections and to exit. */
     private static final long LAST_SECONDS = 4;
 
-    /** Limit of the setting {@code sidewarp.drain-timeout}. */
+    /** Upper limit of the setting {@code sidewarp.drain-timeout}. */
     private static final long MAX_DRAIN_SECONDS = 3600;
 
     private final SidecarImage image;
@@ -84,7 +88,7 @@ public final class PodMutator {
         this.image = image;
     }
 
-    /** A copy of {@code original} with its sidecar. */
+    /** Returns a copy of {@code original} with its sidecar. */
     public Pod mutate(Pod original, InjectionDecision.Inject decision) {
         Pod pod = new PodBuilder(original).build();
         annotate(pod, decision);
@@ -93,7 +97,7 @@ public final class PodMutator {
         if (containers(spec).noneMatch(container -> container.getName().equals(SIDECAR))) {
             Container sidecar = sidecar(spec, decision);
             if (decision.nativeSidecar()) {
-                // First, so that the pod's own init containers have it too.
+                // The sidecar is the first init container, so that the pod's own init containers can use it.
                 spec.setInitContainers(prepend(sidecar, spec.getInitContainers()));
             } else {
                 spec.setContainers(append(spec.getContainers(), sidecar));
@@ -160,7 +164,7 @@ public final class PodMutator {
                 .withContainerPort(profile.managementPort())
                 .withProtocol("TCP")
                 .endPort()
-                // 60 s to start, on a node that starts many pods.
+                // The sidecar has 60 s to start, because a node may start many pods at once.
                 .withStartupProbe(probe(profile, "/q/health/ready", 1, 60))
                 .withReadinessProbe(probe(profile, "/q/health/ready", 5, 3))
                 .withLivenessProbe(probe(profile, "/q/health/live", 10, 3))
@@ -191,7 +195,7 @@ public final class PodMutator {
         Map<String, String> variables = new LinkedHashMap<>();
         variables.put("SIDEWARP_API_SOCKET", HOME + SOCKET);
         variables.put("SIDEWARP_SHARED_VOLUME", HOME + SHARED_DIRECTORY);
-        // For the command line tool in its image.
+        // Variables for the command line tool in the sidecar's image.
         variables.put(API, apiIn(HOME));
         variables.put(VOLUME, HOME + SHARED_DIRECTORY);
         variables.put("SIDEWARP_MANAGEMENT_HOST", "0.0.0.0");
@@ -206,12 +210,12 @@ public final class PodMutator {
                     "k8s.pod.name=$(POD_NAME),k8s.namespace.name=$(POD_NAMESPACE),k8s.node.name=$(NODE_NAME)");
         }
         if (!decision.nativeSidecar()) {
-            // An ordinary container gets SIGTERM with the applications, which still need the sidecar.
+            // An ordinary container gets SIGTERM together with the applications, which still need the sidecar.
             variables.put(OUTLIVE_SESSIONS, "true");
         }
         new TreeMap<>(profile.settings()).forEach((name, value) -> variables.put(variableOf(name), value));
         if ("true".equals(variables.get(OUTLIVE_SESSIONS))) {
-            // A longer drain would end with a kill.
+            // The kubelet would kill a sidecar that drains for longer.
             variables.put("SIDEWARP_DRAIN_TIMEOUT", drainSeconds(spec) + "s");
         }
 
@@ -223,13 +227,13 @@ public final class PodMutator {
         return environment;
     }
 
-    /** Seconds that the sidecar may drain for, so that it ends before the kubelet kills it. */
+    /** Returns the seconds for which the sidecar may drain, so that it ends before the kubelet kills it. */
     private static long drainSeconds(PodSpec spec) {
         long grace = Objects.requireNonNullElse(spec.getTerminationGracePeriodSeconds(), DEFAULT_GRACE_SECONDS);
         return Math.clamp(grace - LAST_SECONDS, 0, MAX_DRAIN_SECONDS);
     }
 
-    /** Name of the environment variable of a setting. */
+    /** Returns the name of the environment variable of a setting. */
     static String variableOf(String setting) {
         return setting.toUpperCase(Locale.ROOT).replace('.', '_').replace('-', '_');
     }
@@ -295,7 +299,7 @@ public final class PodMutator {
         container.setEnv(environment);
     }
 
-    /** Where a container has a volume as a whole. */
+    /** Returns the path at which a container mounts a volume as a whole. */
     private static Optional<String> placeOf(String volume, List<VolumeMount> mounts) {
         return mounts.stream()
                 .filter(mount -> mount.getName().equals(volume) && isWhole(mount))
@@ -303,7 +307,10 @@ public final class PodMutator {
                 .findFirst();
     }
 
-    /** Whether it is the volume as a whole that is mounted: the socket and the regions are not in directories of it. */
+    /**
+     * Returns whether the volume is mounted as a whole. The socket and the regions are not in subdirectories of the
+     * volume.
+     */
     static boolean isWhole(VolumeMount mount) {
         return mount.getSubPath() == null && mount.getSubPathExpr() == null;
     }
@@ -316,7 +323,7 @@ public final class PodMutator {
         return new VolumeMountBuilder().withName(volume).withMountPath(path).build();
     }
 
-    /** The socket and the regions belong to the sidecar's group, mode 0660: all containers become members of it. */
+    /** Adds the sidecar's group to all containers. The socket and the regions belong to this group, with mode 0660. */
     private static void group(PodSpec spec, SidecarProfileSpec profile) {
         PodSecurityContext context =
                 Optional.ofNullable(spec.getSecurityContext()).orElseGet(PodSecurityContext::new);

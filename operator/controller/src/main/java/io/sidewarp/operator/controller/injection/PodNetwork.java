@@ -7,15 +7,15 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import java.util.Optional;
 
 /**
- * A network of a NIC policy, which pods get a virtual function with.
+ * Network of a NIC policy that pods get with a virtual function.
  *
  * @param namespace namespace of the NetworkAttachmentDefinition
- * @param name name of it
- * @param resourceName extended resource that the virtual functions are
+ * @param name name of the NetworkAttachmentDefinition
+ * @param resourceName extended resource of the virtual functions
  */
 public record PodNetwork(String namespace, String name, String resourceName) {
     /**
-     * A network of a policy's status.
+     * Creates a network from a policy's status.
      *
      * @param network namespace/name
      */
@@ -24,7 +24,7 @@ public record PodNetwork(String namespace, String name, String resourceName) {
         return new PodNetwork(network.substring(0, slash), network.substring(slash + 1), resourceName);
     }
 
-    /** That of a policy, if it has one (yet). */
+    /** Returns the network of a policy, if the policy has a network (yet). */
     public static Optional<PodNetwork> of(IwarpNicPolicy policy) {
         return Optional.ofNullable(policy.getStatus())
                 .filter(status -> status.network() != null && status.resourceName() != null)

@@ -15,8 +15,9 @@ import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The annotation that tells Multus which networks a pod gets: names separated by commas, each {@code [namespace/]name[@interface]},
- * or a JSON list of objects with {@code name} and {@code namespace}. Depends on nothing but its arguments.
+ * Annotation for Multus with the networks of a pod. The annotation is a list of names separated by commas, each
+ * {@code [namespace/]name[@interface]}, or a JSON list of objects with {@code name} and {@code namespace}. Depends on
+ * nothing but its arguments.
  */
 final class PodNetworks {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -24,11 +25,11 @@ final class PodNetworks {
     private PodNetworks() {}
 
     /**
-     * The annotation with a network as often as it is wanted. What is there stays, and counts.
+     * Returns the annotation with a network repeated as often as requested. Existing entries stay, and count.
      *
-     * @param present the annotation, or null for none
-     * @param podNamespace namespace of the pod, where names without one are
-     * @throws IllegalArgumentException if {@code present} is neither of the forms, with the reason
+     * @param present present annotation, or null for none
+     * @param podNamespace namespace of the pod, which applies to names without a namespace
+     * @throws IllegalArgumentException if {@code present} has neither form, with the reason
      */
     static String with(@Nullable String present, String podNamespace, PodNetwork network, int times) {
         String text = present == null ? "" : present.strip();
@@ -39,7 +40,7 @@ final class PodNetworks {
                 .map(String::strip)
                 .filter(name -> !name.isEmpty())
                 .toList();
-        // Multus refuses dots among names.
+        // Multus refuses dots in a list of names.
         return network.name().contains(".")
                 ? inJson(entries(names), podNamespace, network, times)
                 : inText(names, podNamespace, network, times);

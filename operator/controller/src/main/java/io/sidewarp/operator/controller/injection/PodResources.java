@@ -18,21 +18,21 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules of Kubernetes for the resources of a pod as a whole ({@code spec.resources}), which its containers share: together they
- * request no more, and none of them has a higher limit.
+ * Rules of Kubernetes for the resources of a pod as a whole ({@code spec.resources}). The containers of the pod share
+ * them: the sum of their requests is not above the pod's request, and no container has a higher limit than the pod.
  */
 final class PodResources {
     private static final String MEMORY = "memory";
 
-    /** Amounts that take no time to calculate with. The API server writes no others. */
+    /** Amounts that are cheap to calculate with. The API server writes no other amounts. */
     private static final Pattern COUNTABLE =
             Pattern.compile("[0-9]{1,18}([.][0-9]{1,18})?([numk]|Ki|[MGTPE]i?|[eE][0-9]{1,2})?");
 
     private PodResources() {}
 
     /**
-     * Limits of the sidecar in a pod. Where that of memory which it has by default is above the pod's, it has none: then the
-     * pod's counts.
+     * Returns the limits of the sidecar in a pod. If the default memory limit is above that of the pod, the sidecar has
+     * no memory limit, and the pod's limit applies.
      *
      * @param sharedMemory how much of the sidecar's memory shared regions of the pod can take
      */
@@ -46,7 +46,7 @@ final class PodResources {
     }
 
     /**
-     * What the API server would refuse of a pod because of its sidecar, and what to do; empty when nothing.
+     * Returns what the API server would refuse in a pod because of its sidecar, and what to do. Empty if nothing.
      *
      * @param sharedMemory how much of the sidecar's memory shared regions of the pod can take
      */
@@ -57,14 +57,14 @@ final class PodResources {
         Map<String, Quantity> limitsOfPod = limits(spec.getResources());
         for (Map.Entry<String, Quantity> limit : limits.entrySet()) {
             Quantity ofPod = limitsOfPod.get(limit.getKey());
-            // Those of init containers are not compared.
+            // The API server does not compare the limits of init containers with the limit of the pod.
             if (!asNative && isAbove(limit.getValue(), ofPod)) {
                 return Optional.of("the SidecarProfile " + profileName + " gives the sidecar a limit of "
                         + limit.getKey() + " (" + limit.getValue() + ") above that of the whole pod (" + ofPod
                         + "); raise resources.limits of the pod, or lower those of the profile");
             }
         }
-        // What has a limit alone requests as much.
+        // A resource with a limit alone has a request of the same amount.
         Map<String, Quantity> requests = new TreeMap<>(limits);
         requests.putAll(sidecar.requests());
         Map<String, Quantity> requestsOfPod = requests(spec.getResources());
@@ -87,7 +87,7 @@ final class PodResources {
         return Optional.empty();
     }
 
-    /** What all containers request at one time at most. */
+    /** Returns the largest sum of requests of containers that run at the same time. */
     private static BigDecimal requested(PodSpec spec, String name, BigDecimal ofSidecar, boolean asNative) {
         BigDecimal running = asNative ? ofSidecar : BigDecimal.ZERO;
         BigDecimal most = running;

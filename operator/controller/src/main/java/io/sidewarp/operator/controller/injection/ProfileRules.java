@@ -14,13 +14,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Whether a profile can be used: what the schema of the custom resource cannot say. */
+/** Checks whether a profile can be used. The schema of the custom resource cannot express these rules. */
 public final class ProfileRules {
     private static final String PREFIX = "sidewarp.";
     private static final Pattern AMOUNT = Pattern.compile("[0-9]{1,18}([.][0-9]{1,18})?(k|Ki|[MGTPE]i?)?");
 
     /**
-     * Variables of settings that follow from the profile's other fields, or from the pod. Several names stand for one
+     * Variables of settings that the profile's other fields or the pod determine. Several settings have the same
      * variable: sidewarp.api.socket and sidewarp.api-socket.
      */
     private static final Set<String> RESERVED = Stream.of(
@@ -35,28 +35,29 @@ public final class ProfileRules {
             .map(PodMutator::variableOf)
             .collect(Collectors.toUnmodifiableSet());
 
-    /** Of a profile for native sidecars where there are none. */
+    /** Message for a profile that needs native sidecars in a cluster without them. */
     public static final String NO_NATIVE_SIDECARS =
-            "asks for a native sidecar, which takes Kubernetes 1.29 or later; set its placement to Auto or Container";
+            "asks for a native sidecar, which needs Kubernetes 1.29 or later; set its placement to Auto or Container";
 
     private ProfileRules() {}
 
-    /** Of a profile for devices of a policy that has none for pods. */
+    /** Returns the message for a profile whose policy has no network for pods. */
     public static String noNetwork(String nicPolicy) {
         return "takes devices of the IwarpNicPolicy " + nicPolicy
                 + ", which has no network (yet); see its conditions, or remove nicPolicy from the profile";
     }
 
-    /** What is wrong with a profile and what to do, or empty when nothing is. */
+    /** Returns what is wrong with a profile, and what to do. Empty if nothing is wrong. */
     public static Optional<String> whatIsWrong(SidecarProfileSpec profile) {
-        // A limit of huge pages is for pods that bring a volume of them; one that does not is judged when it comes.
+        // A limit of huge pages is for pods that bring a volume in huge pages. A pod without such a volume is checked
+        // when it is created.
         boolean ofHugePages = profile.resources().limitsWith(SharedVolume.NO_MEMORY).keySet().stream()
                 .anyMatch(HugePages::isResource);
         return whatIsWrong(profile, ofHugePages ? SharedVolume.NO_MEMORY : profile.sharedMemory());
     }
 
     /**
-     * What is wrong with a profile for one pod.
+     * Returns what is wrong with a profile for one pod.
      *
      * @param sharedMemory how much of the sidecar's memory shared regions of the pod can take
      */
@@ -107,8 +108,8 @@ public final class ProfileRules {
     }
 
     /**
-     * An amount that somebody wrote, or empty when it is none above 0. Exponents are none, as in a profile: with them, few
-     * characters stand for numbers that take minutes to calculate with.
+     * Parses an amount that a user wrote. Empty if the text is no amount above 0. Exponents are rejected, as in a
+     * profile: with an exponent, a few characters denote a number that takes minutes to calculate with.
      */
     static Optional<Quantity> amount(String text) {
         return Optional.of(text)

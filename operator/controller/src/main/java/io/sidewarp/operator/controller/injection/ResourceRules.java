@@ -12,21 +12,23 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
-/** Rules of Kubernetes for the resources of any container: which there are, and that those of devices are not shared. */
+/** Rules of Kubernetes for the resources of any container: the valid names, and that devices cannot be shared. */
 final class ResourceRules {
     private static final Set<String> COMPUTE = Set.of("cpu", "memory", "ephemeral-storage");
 
-    /** A domain, and what it calls the resource. */
+    /** A domain and the name of the resource in that domain. */
     private static final Pattern QUALIFIED = Pattern.compile("(?=[^/]{1,244}/)(?!requests[.])"
             + "[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
             + "/[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?");
 
-    /** In names that Kubernetes has for itself; it takes all of them. */
+    /** Part of the names that are reserved for Kubernetes, which accepts all of them. */
     private static final String OF_KUBERNETES = "kubernetes.io/";
 
     private ResourceRules() {}
 
-    /** What the API server would refuse of the sidecar's resources, in any pod, and what to do; empty when nothing. */
+    /**
+     * Returns what the API server would refuse in the sidecar's resources in any pod, and what to do. Empty if nothing.
+     */
     static Optional<String> whatIsWrong(Map<String, Quantity> requests, Map<String, Quantity> limits) {
         Map<String, Quantity> all = new TreeMap<>(limits);
         all.putAll(requests);
@@ -44,7 +46,7 @@ final class ResourceRules {
             }
             if (isDevice && !isWhole(resource.getValue())) {
                 return Optional.of("resources has " + resource.getValue() + " of " + name
-                        + ", of which there are whole ones only; give a whole number");
+                        + ", which cannot be divided; give a whole number");
             }
             Quantity request = requests.get(name);
             if ((isDevice || HugePages.isResource(name)) && request != null && !request.equals(limits.get(name))) {

@@ -9,35 +9,38 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Volume;
 import java.util.Optional;
 
-/** The volume for shared regions. A pod may bring its own, of huge pages for instance. */
+/** Volume for shared regions. A pod may bring its own volume, for instance in huge pages. */
 final class SharedVolume {
     static final String NAME = "sidewarp-shared";
 
     static final String MEMORY = "Memory";
 
-    /** Pages of the one size that the pod has. */
+    /** Medium of huge pages of the only size that the pod has. */
     private static final String HUGE_PAGES = "HugePages";
 
-    /** Followed by the size of the pages. */
+    /** Prefix of a medium of huge pages. The size of the pages follows. */
     private static final String HUGE_PAGES_OF = HUGE_PAGES + "-";
 
-    /** Memory that regions in huge pages take of a container, which has those counted apart. */
+    /** Memory that regions in huge pages take of a container. Kubernetes counts huge pages apart. */
     static final Quantity NO_MEMORY = new Quantity("0");
 
     private SharedVolume() {}
 
-    /** Whether a volume is memory of the pod alone. The kernel would write regions on a disk back to it, again and again. */
+    /**
+     * Returns whether a volume is memory of the pod alone. For a volume on disk, the kernel would write the regions
+     * back again and again.
+     */
     static boolean isInMemory(Volume volume) {
         String medium = medium(volume);
         return medium.equals(MEMORY) || isHugePages(medium);
     }
 
-    /** The medium of a pod's own shared volume, if that is of huge pages. */
+    /** Returns the medium of a pod's own shared volume if the volume is in huge pages. */
     static Optional<String> hugePages(PodSpec spec) {
         return own(spec).map(SharedVolume::medium).filter(SharedVolume::isHugePages);
     }
 
-    /** Size of the pages that a medium of huge pages names, or empty where the pod's containers tell. */
+    /** Returns the page size that a medium of huge pages names. Empty if the pod's containers determine the size. */
     static Optional<Quantity> pageSize(String medium) {
         return Optional.of(medium)
                 .filter(name -> name.startsWith(HUGE_PAGES_OF))
@@ -49,9 +52,9 @@ final class SharedVolume {
     }
 
     /**
-     * How much of the sidecar's memory regions can take.
+     * Returns how much of the sidecar's memory the regions can take.
      *
-     * @param wanted size of the volume, where the pod's own does not tell
+     * @param wanted size of the volume if the pod's own volume has no size limit
      */
     static Quantity memory(PodSpec spec, Quantity wanted) {
         return own(spec)

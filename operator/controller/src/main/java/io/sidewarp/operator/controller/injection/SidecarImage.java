@@ -4,9 +4,9 @@
 package io.sidewarp.operator.controller.injection;
 
 /**
- * What the operator brings to each sidecar.
+ * Contribution of the operator to each sidecar.
  *
- * @param image container image, for profiles that name none
- * @param operatorVersion version of the operator, which the pod is annotated with
+ * @param image container image for profiles that name none
+ * @param operatorVersion version of the operator for the annotation of the pod
  */
 public record SidecarImage(String image, String operatorVersion) {}

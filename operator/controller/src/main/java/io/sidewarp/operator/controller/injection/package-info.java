@@ -1,9 +1,9 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Which pods get a sidecar, and how. {@link io.sidewarp.operator.controller.injection.InjectionRules} decides,
- * {@link io.sidewarp.operator.controller.injection.PodMutator} changes the pod; both are pure functions. The webhook in front
- * of them only looks up what they need.
+ * Injection of sidecars into pods. {@link io.sidewarp.operator.controller.injection.InjectionRules} decides, and
+ * {@link io.sidewarp.operator.controller.injection.PodMutator} changes the pod. Both are pure functions. The webhook
+ * calls them and only looks up the facts that they need.
  */
 @NullMarked
 package io.sidewarp.operator.controller.injection;

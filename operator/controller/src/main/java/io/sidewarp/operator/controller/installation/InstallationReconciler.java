@@ -33,8 +33,8 @@ import java.util.Set;
 import org.jboss.logging.Logger;
 
 /**
- * Creates what the chart describes in its ConfigMap, the node agents, which go with it; and has the API server trust the
- * certificate that the webhook has.
+ * Creates the node agents that the chart's ConfigMap describes, and deletes them with the chart. Makes the API server
+ * trust the webhook's certificate.
  */
 @ControllerConfiguration(
         name = "installation",
@@ -44,10 +44,13 @@ import org.jboss.logging.Logger;
 public class InstallationReconciler implements Reconciler<ConfigMap> {
     static final String SELECTOR = "app.kubernetes.io/component=installation";
 
-    /** Key of the ConfigMap: the DaemonSet of the node agents. */
+    /** Key of the ConfigMap for the DaemonSet of the node agents. */
     static final String NODE_AGENT = "node-agent.yaml";
 
-    /** Annotation of the ConfigMap. {@code true}: all of it shall go, node agents last, since they restore the NICs. */
+    /**
+     * Annotation of the ConfigMap. {@code true} requests the removal of the whole installation. Node agents are removed
+     * last, because they restore the NICs.
+     */
     static final String UNINSTALLING = "sidewarp.io/uninstalling";
 
     private static final Logger LOG = Logger.getLogger(InstallationReconciler.class);
@@ -82,7 +85,7 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
         InformerEventSource<MutatingWebhookConfiguration, ConfigMap> webhooks = new InformerEventSource<>(
                 InformerEventSourceConfiguration.from(MutatingWebhookConfiguration.class, ConfigMap.class)
                         .withName("webhooks")
-                        // The controller has a namespace, in which the object of a cluster would not be found.
+                        // The default is the controller's namespace, where cluster-scoped objects would not be found.
                         .withWatchAllNamespaces()
                         .withFieldSelector(new FieldSelectorBuilder()
                                 .withField("metadata.name", config.webhook().configuration())
@@ -115,7 +118,7 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
                     .forceConflicts()
                     .serverSideApply();
         } catch (KubernetesClientException e) {
-            // Sidecars do not depend on whether node agents are admitted.
+            // Sidecars do not need admitted node agents. So the webhook is set up before the failure is thrown.
             refused = e;
         }
         UpdateControl<ConfigMap> next =

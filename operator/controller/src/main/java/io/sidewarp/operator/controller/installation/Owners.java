@@ -7,7 +7,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 
-/** Makes references to owners: Kubernetes deletes an object when its owners are gone. */
+/** Creates references to owners. Kubernetes deletes an object when its owners are gone. */
 final class Owners {
 
     private Owners() {}

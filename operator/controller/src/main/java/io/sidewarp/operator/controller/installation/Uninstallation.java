@@ -14,7 +14,10 @@ import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jboss.logging.Logger;
 
-/** Whether the chart is about to be uninstalled. Then nodes are asked for nothing, so that their agents remove what they made. */
+/**
+ * State of the uninstallation of the chart. During the uninstallation, nothing is requested from nodes, so that their
+ * agents remove everything that they created.
+ */
 @ApplicationScoped
 public class Uninstallation {
     private static final Logger LOG = Logger.getLogger(Uninstallation.class);
@@ -23,7 +26,7 @@ public class Uninstallation {
     private final OperatorConfig config;
     private final List<Runnable> followers = new CopyOnWriteArrayList<>();
     private volatile boolean underWay;
-    /** By a clock that nobody sets, in nanoseconds. */
+    /** Begin by a monotonic clock, in nanoseconds. */
     private volatile long begin;
 
     public Uninstallation(KubernetesClient client, OperatorConfig config) {
@@ -31,7 +34,7 @@ public class Uninstallation {
         this.config = config;
     }
 
-    /** Has {@code follower} hear of each begin and end. */
+    /** Registers {@code follower} for each begin and end of the uninstallation. */
     public void onChange(Runnable follower) {
         followers.add(follower);
     }
@@ -46,7 +49,7 @@ public class Uninstallation {
             underWay = begins;
             if (begins) {
                 LOG.warnf(
-                        "event=uninstalling configmap=%s action=\"none, if that is meant; else delete the Job"
+                        "event=uninstalling configmap=%s action=\"none if intended; otherwise delete the Job"
                                 + " sidewarp-uninstall and set the annotation %s to false\"",
                         config.installation(), InstallationReconciler.UNINSTALLING);
             }
@@ -55,8 +58,8 @@ public class Uninstallation {
     }
 
     /**
-     * Whether the agents have removed what they made. Nodes whose pods still use it, and nodes that do not answer, are waited
-     * for as long as a deleted policy waits for its NICs.
+     * Returns whether the agents have removed everything that they created. Nodes that do not answer, or whose pods
+     * still use a device, are waited for as long as a deleted policy waits for its NICs.
      */
     boolean areNodesReleased() {
         if (!underWay) {
@@ -80,7 +83,7 @@ public class Uninstallation {
         return true;
     }
 
-    /** Whether the agent has seen that nothing is asked for, and has nothing left to remove. */
+    /** Returns whether the agent has seen that nothing is requested, and has nothing left to remove. */
     static boolean isReleased(IwarpNode node) {
         IwarpNodeStatus status = node.getStatus();
         return status == null

@@ -19,15 +19,15 @@ import java.util.function.BooleanSupplier;
 import org.jboss.logging.Logger;
 
 /**
- * What the chart runs before it deletes its objects. The controller is still there: it removes the webhook, restores the NICs
- * of all policies, and then removes the node agents. This asks for that and waits; then it stops the controller, so that what
- * that alone has made can go too.
+ * Clean-up that the chart runs before it deletes its objects. The controller still runs: it removes the webhook,
+ * restores the NICs of all policies, and then removes the node agents. The clean-up requests this removal and waits for
+ * its end. Then it stops the controller, and deletes the objects that a running controller would create again.
  */
 @ApplicationScoped
 public class Uninstaller {
     private static final Logger LOG = Logger.getLogger(Uninstaller.class);
     private static final Duration POLL = Duration.ofSeconds(1);
-    /** Beyond the time after which the controller lets policies go whose nodes do not answer. */
+    /** Time to wait beyond the timeout after which the controller gives up policies of nodes that do not answer. */
     private static final Duration MARGIN = Duration.ofMinutes(1);
 
     private static final String MANAGED_LABEL = "app.kubernetes.io/managed-by";
@@ -57,12 +57,12 @@ public class Uninstaller {
                         .endMetadata()
                         .build());
         LOG.infof("event=uninstalling configmap=%s", installation.getMetadata().getName());
-        // One by one: to delete all at once would take a permission of its own.
+        // Policies are deleted one by one, because deleting a collection needs a permission of its own.
         client.resources(IwarpNicPolicy.class)
                 .list()
                 .getItems()
                 .forEach(policy -> client.resource(policy).delete());
-        // By a clock that nobody sets.
+        // The time is measured with a monotonic clock.
         long begin = System.nanoTime();
         long patience = config.restoreTimeout().plus(MARGIN).toNanos();
         BooleanSupplier inTime = () -> System.nanoTime() - begin < patience;
@@ -107,7 +107,7 @@ public class Uninstaller {
                 .inNamespace(config.namespace())
                 .withName(config.webhook().certificateSecret())
                 .get();
-        // That of cert-manager is not the controller's.
+        // A certificate of cert-manager does not belong to the controller.
         if (certificate != null
                 && Objects.requireNonNullElse(certificate.getMetadata().getLabels(), Map.<String, String>of())
                         .getOrDefault(MANAGED_LABEL, "")

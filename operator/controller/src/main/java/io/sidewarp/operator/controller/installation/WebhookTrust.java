@@ -22,8 +22,9 @@ import java.util.Objects;
 import org.jboss.logging.Logger;
 
 /**
- * Writes the webhook's authorities into the chart's webhook configuration, and who owns it: the Namespace, so that no pod is
- * refused for a webhook that is gone with it. Everything else of the configuration is the chart's.
+ * Writes the webhook's authorities and the owner into the chart's webhook configuration. The owner is the Namespace: if
+ * it is deleted, the configuration goes with it, and no pod is refused because of a missing webhook. Everything else in
+ * the configuration belongs to the chart.
  */
 final class WebhookTrust {
     private static final Logger LOG = Logger.getLogger(WebhookTrust.class);
@@ -44,7 +45,7 @@ final class WebhookTrust {
         this.config = config;
     }
 
-    /** Has the API server trust the authorities, in PEM. */
+    /** Makes the API server trust the authorities, in PEM. */
     void write(KubernetesClient client, MutatingWebhookConfiguration present, String authorities) {
         String bundle = Base64.getEncoder().encodeToString(authorities.getBytes(StandardCharsets.UTF_8));
         Namespace namespace = client.namespaces().withName(config.namespace()).get();
@@ -59,7 +60,7 @@ final class WebhookTrust {
         deleteFormer(client);
     }
 
-    /** Has the API server ask the webhook no more. */
+    /** Makes the API server stop calling the webhook. */
     void end(KubernetesClient client) {
         configuration(client, config.webhook().configuration()).delete();
     }
@@ -72,7 +73,7 @@ final class WebhookTrust {
                         .anyMatch(other -> other.getUid().equals(owner.getUid()));
     }
 
-    /** A patch names the webhooks by which the API server merges it. */
+    /** Creates the patch. It contains the names of the webhooks, because the API server merges webhooks by name. */
     private static MutatingWebhookConfiguration patch(
             MutatingWebhookConfiguration present, String bundle, OwnerReference owner) {
         List<MutatingWebhook> webhooks = present.getWebhooks().stream()

@@ -1,8 +1,8 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Objects that the controller creates and writes for the chart: the node agents, and the authorities in the webhook configuration;
- * and the clean-up before it is uninstalled.
+ * Objects that the controller creates and writes for the chart: the node agents, and the authorities in the webhook
+ * configuration. Also the clean-up before the chart is uninstalled.
  */
 @NullMarked
 package io.sidewarp.operator.controller.installation;

@@ -32,8 +32,8 @@ import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 
 /**
- * Knows whether the cluster has the resources of the SR-IOV network operator and of Multus, from the moment on that it has
- * them, and what this operator has written of them.
+ * Tracks whether the cluster has the resources of the SR-IOV network operator and of Multus, also if they are installed
+ * later. Also tracks the objects of these kinds that this operator has written.
  */
 @ApplicationScoped
 public class InstalledNetworks implements AutoCloseable {
@@ -49,7 +49,10 @@ public class InstalledNetworks implements AutoCloseable {
     private final List<Runnable> installationFollowers = new CopyOnWriteArrayList<>();
     private final List<Consumer<String>> policyFollowers = new CopyOnWriteArrayList<>();
 
-    /** Whether what is installed is known, whether followers are told, and whether they have missed a change; by {@link #written}. */
+    /**
+     * State of the start, guarded by {@link #written}: the installed resources are known, followers are notified,
+     * followers have missed a change.
+     */
     private boolean known;
 
     private boolean telling;
@@ -63,9 +66,9 @@ public class InstalledNetworks implements AutoCloseable {
     }
 
     /**
-     * Begins to follow. Returns when it is known what is installed: who reconciles before would have the node agents make
-     * virtual functions that are not theirs. Also what is not to be used is followed, so that what was written for it before
-     * is known, and goes.
+     * Starts to follow the resources, and returns when the installed resources are known. A reconciliation before that
+     * would make the node agents create virtual functions that belong to the SR-IOV network operator. Resources that
+     * are disabled in the settings are followed too, so that objects written before are found and removed.
      */
     public void start() {
         for (Upstream upstream : Upstream.values()) {
@@ -76,7 +79,7 @@ public class InstalledNetworks implements AutoCloseable {
         }
     }
 
-    /** Has followers of installations hear of changes from now on: they have the caches that they look into. */
+    /** Notifies followers of installations from now on. Before, they lack the caches that they need. */
     public void tell() {
         synchronized (written) {
             telling = true;
@@ -132,7 +135,7 @@ public class InstalledNetworks implements AutoCloseable {
 
     static boolean isServed(CustomResourceDefinition definition) {
         return Optional.ofNullable(definition.getStatus())
-                // null at first, where the API server writes so what is not there.
+                // The member is null at first on API servers that write absent members as null.
                 .map(CustomResourceDefinitionStatus::getConditions)
                 .stream()
                 .flatMap(List::stream)
@@ -187,7 +190,10 @@ public class InstalledNetworks implements AutoCloseable {
         installationFollowers.forEach(Runnable::run);
     }
 
-    /** Of the SR-IOV network operator in all namespaces: it may have been in another one before. */
+    /**
+     * Returns the resources to follow. Policies of the SR-IOV network operator are followed in all namespaces, because
+     * that operator may have been in another namespace before.
+     */
     private FilterWatchListDeletable<GenericKubernetesResource, ?, ?> followed(Upstream upstream) {
         return upstream == Upstream.SRIOV_POLICY
                 ? resources(upstream).inAnyNamespace()
@@ -201,29 +207,29 @@ public class InstalledNetworks implements AutoCloseable {
                 .forEach(policy -> policyFollowers.forEach(follower -> follower.accept(policy)));
     }
 
-    /** Has {@code follower} hear of each change of what is installed, from {@link #tell} on. */
+    /** Registers {@code follower} for each change of the installed resources, from {@link #tell} on. */
     public void onInstallation(Runnable follower) {
         installationFollowers.add(follower);
     }
 
-    /** Has {@code follower} hear the names of policies whose objects have changed. */
+    /** Registers {@code follower} for the names of policies whose objects have changed. */
     public void onPolicy(Consumer<String> follower) {
         policyFollowers.add(follower);
     }
 
-    /** Whether the SR-IOV network operator is installed, and to be used. */
+    /** Returns whether the SR-IOV network operator is installed and enabled in the settings. */
     public boolean hasSriovOperator() {
         return has(Upstream.SRIOV_POLICY);
     }
 
-    /** Whether it is installed, and to be used. */
+    /** Returns whether an upstream resource is installed and enabled in the settings. */
     boolean has(Upstream upstream) {
         synchronized (written) {
             return written.containsKey(upstream) && isToBeUsed(upstream);
         }
     }
 
-    /** Whether it is to be used where it is installed. */
+    /** Returns whether an upstream resource is enabled in the settings. */
     boolean isToBeUsed(Upstream upstream) {
         return switch (upstream) {
             case SRIOV_POLICY -> config.sriov().enabled();
@@ -231,7 +237,7 @@ public class InstalledNetworks implements AutoCloseable {
         };
     }
 
-    /** What this operator has written for a policy, as far as it is known. */
+    /** Returns the known objects that this operator has written for a policy. */
     List<GenericKubernetesResource> of(Upstream upstream, IwarpNicPolicy policy) {
         synchronized (written) {
             return Stream.ofNullable(written.get(upstream))

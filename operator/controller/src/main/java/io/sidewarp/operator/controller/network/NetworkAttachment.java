@@ -9,9 +9,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.sidewarp.operator.api.v1alpha1.NetworkSpec;
 
-/** What a NetworkAttachmentDefinition says. Depends on nothing but its arguments. */
+/** Content of a NetworkAttachmentDefinition. Depends on nothing but its arguments. */
 final class NetworkAttachment {
-    /** Annotation that tells Multus whose devices the plugin gets. */
+    /** Annotation by which Multus finds the devices for the plugin. */
     static final String RESOURCE_NAME = "k8s.v1.cni.cncf.io/resourceName";
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -20,7 +20,8 @@ final class NetworkAttachment {
     private NetworkAttachment() {}
 
     /**
-     * The configuration of the CNI plugin sriov, which gives a pod the virtual function that the kubelet chose for it.
+     * Returns the configuration of the CNI plugin sriov. The plugin gives a pod the virtual function that the kubelet
+     * chose for it.
      *
      * @throws IllegalArgumentException if {@code ipam} is no JSON object, with the reason
      */

@@ -23,15 +23,17 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
-/** Writes what the SR-IOV network operator and Multus shall do for a policy. What is written belongs to the policy. */
+/**
+ * Writes the objects by which the SR-IOV network operator and Multus carry out a policy. The policy owns these objects.
+ */
 @ApplicationScoped
 public class NetworkObjects {
-    /** Members of specifications that are written at times; all others always are, or never. */
+    /** Members that only some specifications contain. All other members are written always or never. */
     private static final Set<String> OPTIONAL_MEMBERS = Set.of(SriovPolicies.MTU);
 
     private static final int TOO_MANY_REQUESTS = 429;
 
-    /** The API server's reason for a write of what somebody has changed meanwhile. */
+    /** Reason of the API server for refusing to write an object that was changed concurrently. */
     private static final String CONFLICT = "Conflict";
 
     private final InstalledNetworks installed;
@@ -43,12 +45,12 @@ public class NetworkObjects {
     }
 
     /**
-     * Writes what differs, and removes what is not wanted any more.
+     * Writes objects that differ, and removes objects that are no longer wanted.
      *
-     * @param rank number of policies that come before this one
+     * @param rank number of policies that come before this policy
      * @param nodes all nodes
-     * @param complete whether all nodes of the policy have told their NICs. Until then no virtual functions are taken away:
-     *     pods of a node that has not may use them
+     * @param complete whether all nodes of the policy have reported their NICs. Until then no virtual functions are
+     *     removed, because pods of an unreported node may use them
      */
     public NetworkState apply(IwarpNicPolicy policy, int rank, Collection<IwarpNode> nodes, boolean complete) {
         ProvisionedBy provisionedBy = Provisioning.of(policy.getSpec(), installed.hasSriovOperator());
@@ -63,7 +65,7 @@ public class NetworkObjects {
                 problem.or(() -> networkProblem));
     }
 
-    /** Removes all that was written for a policy. */
+    /** Removes all objects that were written for a policy. */
     public void remove(IwarpNicPolicy policy) {
         for (Upstream upstream : Upstream.values()) {
             keep(upstream, policy, Set.of());
@@ -101,7 +103,8 @@ public class NetworkObjects {
         }
         SriovPolicies derived = SriovPolicies.of(policy, rank, nodes);
         if (derived.refusal().isPresent()) {
-            // What there is stays: without it the virtual functions would go, and with them the pods' networks.
+            // Existing objects stay. Their removal would remove the virtual functions, and with them the pods'
+            // networks.
             return Optional.of(new Problem("NotExpressible", derived.refusal().get()));
         }
         for (Map.Entry<String, Map<String, Object>> spec : derived.specs().entrySet()) {
@@ -168,10 +171,10 @@ public class NetworkObjects {
                 if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
                     throw e;
                 }
-                // Written before, and not in the cache yet; or somebody was faster.
+                // The object was written before and is not in the cache yet, or another writer was faster.
                 Optional<GenericKubernetesResource> found = find(upstream, name);
                 if (found.isPresent() && !InstalledNetworks.isOwned(found.get(), policy)) {
-                    // Somebody else's, which is left alone.
+                    // The object belongs to somebody else and stays unchanged.
                     throw e;
                 }
                 write(upstream, policy, name, annotations, spec, found);
@@ -220,11 +223,14 @@ public class NetworkObjects {
                 .get());
     }
 
-    /** Whether what is written is at fault: neither the API server's state, nor who writes, nor that others write too. */
+    /**
+     * Returns whether the written object caused the failure. Other causes are the API server's state, missing
+     * credentials, and concurrent writers.
+     */
     private static boolean isRefusal(KubernetesClientException e) {
         return switch (e.getCode()) {
             case HttpURLConnection.HTTP_UNAUTHORIZED, TOO_MANY_REQUESTS -> false;
-            // Else somebody else has the name.
+            // Any other reason means that another owner has the name.
             case HttpURLConnection.HTTP_CONFLICT ->
                 e.getStatus() == null || !CONFLICT.equals(e.getStatus().getReason());
             default ->
@@ -258,7 +264,7 @@ public class NetworkObjects {
         return object;
     }
 
-    /** Removes what has another name, or is where nobody looks at it any more. */
+    /** Removes objects that have none of the names, or are in a namespace that is no longer used. */
     private void keep(Upstream upstream, IwarpNicPolicy policy, Set<String> names) {
         installed.of(upstream, policy).stream()
                 .filter(object -> !isInItsNamespace(upstream, object)
@@ -274,7 +280,7 @@ public class NetworkObjects {
         return object.getMetadata().getNamespace().equals(installed.namespace(upstream));
     }
 
-    /** Whether all that is wanted is there; what the API server or somebody else added does not matter. */
+    /** Returns whether an object has everything that is wanted. Additions by the API server or others do not matter. */
     private static boolean says(
             GenericKubernetesResource present, Map<String, String> annotations, Map<String, Object> spec) {
         Map<String, String> presentAnnotations = present.getMetadata().getAnnotations();

@@ -7,20 +7,20 @@ import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 import java.util.Optional;
 
 /**
- * What became of the part of a policy that others carry out.
+ * State of the part of a policy that other operators carry out.
  *
- * @param provisionedBy who makes the virtual functions
+ * @param provisionedBy component that creates the virtual functions
  * @param network NetworkAttachmentDefinition, as namespace/name
- * @param resourceName extended resource that stands for the virtual functions
- * @param problem what is in the way
+ * @param resourceName extended resource that represents the virtual functions
+ * @param problem problem that prevents the policy from being carried out
  */
 public record NetworkState(
         ProvisionedBy provisionedBy, Optional<String> network, String resourceName, Optional<Problem> problem) {
 
     /**
-     * Something that somebody has to see to.
+     * Problem that a person must solve.
      *
-     * @param reason of a condition, one word
+     * @param reason reason of a condition, one word
      * @param message what is wrong, and what to do
      */
     public record Problem(String reason, String message) {}

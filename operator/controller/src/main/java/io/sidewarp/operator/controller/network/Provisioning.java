@@ -6,13 +6,13 @@ package io.sidewarp.operator.controller.network;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicySpec;
 import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 
-/** Who provides the virtual functions of policies. Depends on nothing but its arguments. */
+/** Chooses the component that creates the virtual functions of policies. Depends on nothing but its arguments. */
 public final class Provisioning {
     private Provisioning() {}
 
     /**
-     * Who makes the virtual functions of a policy. One that asks for none is always the node agent's: the SR-IOV network
-     * operator knows no policy without.
+     * Returns the component that creates the virtual functions of a policy. A policy without virtual functions always
+     * belongs to the node agent, because the SR-IOV network operator has no such policies.
      *
      * @param sriovInstalled whether the cluster has the SR-IOV network operator
      */

@@ -20,20 +20,21 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * The SriovNetworkNodePolicies that say what an {@link IwarpNicPolicy} says: one for each model of NIC that the policy rules,
- * since those name one vendor and one device at most, no driver, and no pattern. Depends on nothing but its arguments.
+ * The SriovNetworkNodePolicies that are equivalent to an {@link IwarpNicPolicy}. There is one for each model of NIC to
+ * which the policy applies. A SriovNetworkNodePolicy can name one vendor and one device, but no driver and no pattern.
+ * Depends on nothing but its arguments.
  *
  * @param specs specifications by name
- * @param refusal why the policy cannot be said so, and what to do
+ * @param refusal why the policy has no equivalent, and what to do
  */
 record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<String> refusal) {
-    /** Of the priorities of a SriovNetworkNodePolicy 0 is the highest, and this the lowest. */
+    /** Lowest priority of a SriovNetworkNodePolicy. 0 is the highest. */
     private static final int LOWEST_PRIORITY = 99;
 
-    /** What Kubernetes allows after the prefix of an extended resource. */
+    /** Largest length of the name after the prefix of an extended resource, in Kubernetes. */
     private static final int MAX_RESOURCE_NAME = 63;
 
-    /** Member of a specification that is there only if the policy says something about it. */
+    /** Member of a specification that exists only if the policy sets it. */
     static final String MTU = "mtu";
 
     private static final String NIC_SELECTOR = "nicSelector";
@@ -45,9 +46,9 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
     private record Model(String vendor, String device) {}
 
     /**
-     * Derives them.
+     * Derives the SriovNetworkNodePolicies of a policy.
      *
-     * @param rank number of policies that come before this one
+     * @param rank number of policies that come before this policy
      * @param nodes all nodes
      */
     static SriovPolicies of(IwarpNicPolicy policy, int rank, Collection<IwarpNode> nodes) {
@@ -80,8 +81,8 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
             if (others.isPresent()) {
                 return refused(
                         "a SriovNetworkNodePolicy would also take " + others.get() + ", which this policy does not"
-                                + " select: it knows no drivers; use pciAddresses, pfNames or the nodeSelector, or set provisioner"
-                                + " to NodeAgent");
+                                + " select: it cannot select by driver; use pciAddresses, pfNames or the nodeSelector, or"
+                                + " set provisioner to NodeAgent");
             }
             specs.put(
                     NAME_PREFIX + name + "-" + selection.model.vendor() + "-" + selection.model.device(),
@@ -91,10 +92,10 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
     }
 
     /**
-     * A specification with the NICs of another one besides, where NICs are named.
+     * Adds the NICs of the present specification to a new one, for members that list NICs by name or address.
      *
      * @param spec one of {@link #specs}
-     * @param present the one that is there now; may say anything
+     * @param present the present specification, with any content
      */
     static Map<String, Object> widened(Map<String, Object> spec, Map<String, Object> present) {
         if (!(spec.get(NIC_SELECTOR) instanceof Map<?, ?> selector
@@ -118,7 +119,10 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
         return widened;
     }
 
-    /** The resource name of a policy: letters, digits and underscores, another one for each policy. */
+    /**
+     * Returns the resource name of a policy. It consists of letters, digits and underscores, and is unique for each
+     * policy.
+     */
     static String resourceName(String policy) {
         return RESOURCE_PREFIX + policy.replace('-', '_').replace('.', 'D');
     }
@@ -143,11 +147,14 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
         return spec;
     }
 
-    /** NICs that a selection takes and that neither this policy rules nor one before it, which wins there as well. */
+    /**
+     * Returns NICs that a selection would also take, although neither this policy nor a policy before it applies to
+     * them. A policy before this one also wins in the SR-IOV network operator.
+     */
     private static Stream<String> foreign(String policy, IwarpNode node, Selection selection) {
         if (!Objects.equals(
                 node.getStatus().observedGeneration(), node.getMetadata().getGeneration())) {
-            // It has not been told of the policy yet.
+            // The node agent has not seen the policy yet.
             return Stream.of();
         }
         int index = indexOf(policy, node);
@@ -166,7 +173,7 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
                         .indexOf(policy);
     }
 
-    /** NICs of one model, by name and address where the policy tells NICs apart by that. */
+    /** NICs of one model. Names and addresses are listed if the policy selects NICs by them. */
     private static final class Selection {
         private final Model model;
         private final boolean byName;

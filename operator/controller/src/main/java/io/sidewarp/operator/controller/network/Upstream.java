@@ -5,9 +5,9 @@ package io.sidewarp.operator.controller.network;
 
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 
-/** Resources of others that this operator writes. */
+/** Resources of other operators that this operator writes. */
 enum Upstream {
-    /** What the SR-IOV network operator carries out: virtual functions of some NICs, offered as one extended resource. */
+    /** Policy of the SR-IOV network operator: virtual functions of some NICs, offered as one extended resource. */
     SRIOV_POLICY("sriovnetwork.openshift.io", "sriovnetworknodepolicies", "SriovNetworkNodePolicy"),
 
     /** A network that Multus adds to pods. */

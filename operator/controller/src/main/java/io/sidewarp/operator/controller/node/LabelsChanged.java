@@ -7,7 +7,7 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.javaoperatorsdk.operator.processing.event.source.filter.OnUpdateFilter;
 import java.util.Objects;
 
-/** Whether a change of a node can change which policies apply to it. */
+/** Accepts changes of a node that can change which policies apply to it. */
 public final class LabelsChanged implements OnUpdateFilter<Node> {
     @Override
     public boolean accept(Node updated, Node former) {

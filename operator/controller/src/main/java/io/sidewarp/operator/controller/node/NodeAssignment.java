@@ -16,20 +16,21 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 
-/** Which policies apply to a node. Depends on nothing but its arguments. */
+/** Assigns policies to a node. Depends on nothing but its arguments. */
 final class NodeAssignment {
-    /** Nothing: what the node was made, it is made no longer. */
+    /** Empty assignment. The node agent reverts everything that it changed. */
     static final IwarpNodeSpec NOTHING =
             new IwarpNodeSpec(List.of(), List.of(), new SiwSpec(null, null), new SoftwareSpec(null));
 
     private NodeAssignment() {}
 
     /**
-     * What a node is asked for. Policies that are being deleted no longer count, so that the node restores what they changed.
+     * Returns the desired state of a node. Policies that are being deleted no longer count, so that the node restores
+     * what they changed.
      *
      * @param labels labels of the node
      * @param policies all policies
-     * @param unselected what counts where no policy selects the node
+     * @param unselected settings for a node that no policy selects
      * @param sriovInstalled whether the cluster has the SR-IOV network operator
      */
     static IwarpNodeSpec of(
@@ -54,7 +55,7 @@ final class NodeAssignment {
         return new IwarpNodeSpec(parts, first.fallback(), first.siw(), first.software());
     }
 
-    /** Whether a node with some labels is one of those that a policy is about. */
+    /** Returns whether a policy selects a node with these labels. */
     static boolean isSelected(Map<String, String> labels, IwarpNicPolicy policy) {
         return policy.getSpec() != null
                 && NodeLabels.matches(labels, policy.getSpec().nodeSelector());

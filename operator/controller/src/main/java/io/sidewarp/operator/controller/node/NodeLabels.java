@@ -11,7 +11,7 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The labels of all nodes, from the cache that the reconciliation of nodes has anyway. */
+/** Labels of all nodes, from the cache of the node reconciler. */
 @ApplicationScoped
 public class NodeLabels {
     private static final String SYSTEM = "kubernetes.io/os";
@@ -19,12 +19,12 @@ public class NodeLabels {
 
     private volatile @Nullable IndexedResourceCache<Node> nodes;
 
-    /** Nodes are known from here, as soon as the controllers run. */
+    /** Sets the cache of nodes, which is filled as soon as the controllers run. */
     void know(IndexedResourceCache<Node> all) {
         nodes = all;
     }
 
-    /** How many Linux nodes have the labels of a selector. */
+    /** Returns the number of Linux nodes that have the labels of a selector. */
     public int selected(Map<String, String> selector) {
         return (int) Objects.requireNonNull(nodes)
                 .list(node -> matches(of(node), selector))
@@ -35,7 +35,10 @@ public class NodeLabels {
         return Optional.ofNullable(node.getMetadata().getLabels()).orElseGet(Map::of);
     }
 
-    /** Whether a node has the labels of a selector, and can have an agent. One that names no system yet is taken for Linux. */
+    /**
+     * Returns whether a node has the labels of a selector and can have an agent. A node without a label for its
+     * operating system counts as Linux.
+     */
     static boolean matches(Map<String, String> labels, Map<String, String> selector) {
         return labels.entrySet().containsAll(selector.entrySet())
                 && labels.getOrDefault(SYSTEM, LINUX).equals(LINUX);

@@ -38,8 +38,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives each node its {@link IwarpNode}, whose specification has the policies that apply there. A node's own changes are
- * looked at only when its labels change: its heartbeats are many. The IwarpNode goes with the node, which owns it.
+ * Creates an {@link IwarpNode} for each node, with the policies that apply to the node. Changes of a node are ignored
+ * unless its labels change, because heartbeats are frequent. The node owns the IwarpNode, so both are deleted together.
  */
 @ControllerConfiguration(
         name = "node",
@@ -69,7 +69,7 @@ public class NodeReconciler implements Reconciler<Node> {
 
     @Override
     public List<EventSource<?, Node>> prepareEventSources(EventSourceContext<Node> context) {
-        // Not at the first node: policies ask before, and there may be none.
+        // The cache is set here and not at the first node: policies need it before, and there may be no node.
         nodeLabels.know(context.getPrimaryCache());
         InformerEventSource<IwarpNode, Node> nodes = new InformerEventSource<>(
                 InformerEventSourceConfiguration.from(IwarpNode.class, Node.class)
@@ -98,8 +98,8 @@ public class NodeReconciler implements Reconciler<Node> {
     }
 
     /**
-     * The nodes that a policy selects, and those that are told of it. One that is being told meanwhile is looked at again when
-     * its IwarpNode is known.
+     * Returns the nodes that a policy selects, and the nodes whose IwarpNode names the policy. A node whose IwarpNode
+     * is being written is reconciled again when the IwarpNode is in the cache.
      */
     private static Set<ResourceID> concerned(
             IwarpNicPolicy policy, IndexedResourceCache<Node> all, InformerEventSource<IwarpNode, Node> nodes) {
@@ -152,7 +152,7 @@ public class NodeReconciler implements Reconciler<Node> {
         return UpdateControl.noUpdate();
     }
 
-    /** Keeps of IwarpNodes what this reconciler compares: not what their agents report. */
+    /** Keeps only the parts of IwarpNodes that this reconciler compares, without the status from the agents. */
     private static final class SpecificationStore extends PrunedStore<IwarpNode> {
         SpecificationStore() {
             super(node -> {

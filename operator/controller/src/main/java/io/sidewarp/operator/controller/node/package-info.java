@@ -1,6 +1,6 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
-/** Nodes: which policies apply to which. */
+/** Nodes, and the policies that apply to them. */
 @NullMarked
 package io.sidewarp.operator.controller.node;
 

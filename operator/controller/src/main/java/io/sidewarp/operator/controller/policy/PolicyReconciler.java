@@ -47,15 +47,16 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Writes the status of policies, and lets a deleted one go when the nodes have put its NICs back to what they were.
- */
+/** Writes the status of policies. Releases a deleted policy when the nodes have restored its NICs. */
 @ControllerConfiguration(name = "policy", finalizerName = SidewarpApi.RESTORE_FINALIZER)
 @GradualRetry(maxAttempts = Retries.FOR_EVER, maxInterval = Retries.MAX_INTERVAL_MILLIS)
 public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<IwarpNicPolicy> {
     private static final Duration RESTORE_CHECK = Duration.ofSeconds(10);
 
-    /** What others refused may be taken later, when they know the nodes and NICs; nodes may not be waited for any longer. */
+    /**
+     * Time until the next check of a policy that other operators refused, or that waits for reports of nodes. They may
+     * accept the policy later, when they know the nodes and NICs. A node may also no longer be waited for.
+     */
     private static final Duration CHECK = Duration.ofMinutes(1);
 
     private final OperatorConfig config;
@@ -93,7 +94,7 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
         all.list(which).map(ResourceID::fromResource).forEach(triggers::propagateEvent);
     }
 
-    /** The policies that a node names, and those that wait for their end. */
+    /** Returns the policies that a node names, and the policies that are being deleted. */
     private static Set<ResourceID> concerned(IwarpNode node, EventSourceContext<IwarpNicPolicy> context) {
         Set<ResourceID> concerned = named(node);
         context.getPrimaryCache()
@@ -103,7 +104,7 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
         return concerned;
     }
 
-    /** The policies that a node is told of, and those whose NICs it has. */
+    /** Returns the policies in a node's specification, and the policies of its NICs. */
     private static Set<ResourceID> named(IwarpNode node) {
         Stream<String> asked = node.getSpec() == null
                 ? Stream.of()
@@ -134,7 +135,7 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
                 network);
         if (!former.map(IwarpNicPolicyStatus::observedGeneration)
                 .equals(Optional.of(policy.getMetadata().getGeneration()))) {
-            // The ranks of others depend on this one's priority.
+            // The ranks of other policies depend on the priority of this policy.
             triggerAll(
                     context.getPrimaryCache(),
                     other -> !ResourceID.fromResource(other).equals(ResourceID.fromResource(policy)));
@@ -181,8 +182,8 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
             events.warn(
                     policy,
                     "RestoreTimedOut",
-                    "not waiting any longer for nodes that have not restored their NICs: " + String.join(", ", waiting)
-                            + "; their node agents do so when they are back, and no pod uses what has to go");
+                    "no longer waiting for nodes that have not restored their NICs: " + String.join(", ", waiting)
+                            + "; their node agents restore them later, when they run and no pod uses the devices");
             return DeleteControl.defaultDelete();
         }
         IwarpNicPolicyStatus status = PolicyRollup.restoring(
@@ -195,7 +196,10 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
         return DeleteControl.noFinalizerRemoval().rescheduleAfter(again.toMillis());
     }
 
-    /** Writes the status of a policy that is deleted, at its time; returns when to look again. */
+    /**
+     * Writes the status of a deleted policy when the minimum interval has passed. Returns the time until the next
+     * check.
+     */
     private Duration tell(IwarpNicPolicy policy, IwarpNicPolicyStatus status, Context<IwarpNicPolicy> context) {
         Optional<IwarpNicPolicyStatus> former = Optional.ofNullable(policy.getStatus());
         if (former.equals(Optional.of(status))) {
@@ -211,7 +215,7 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
         return RESTORE_CHECK;
     }
 
-    /** Has policies sum up anew that a node named before, too: the mapper is asked only about what the node has become. */
+    /** Also triggers policies that a node named before its update. The mapper sees only the updated node. */
     private final class NodeSource extends InformerEventSource<IwarpNode, IwarpNicPolicy> {
         NodeSource(EventSourceContext<IwarpNicPolicy> context) {
             super(

@@ -21,21 +21,21 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The state of a policy, from that of the nodes. Depends on nothing but its arguments. */
+/** Derives the state of a policy from the states of the nodes. Depends on nothing but its arguments. */
 final class PolicyRollup {
     private static final int NAMED_NODES = 3;
 
     private PolicyRollup() {}
 
     /**
-     * Sums up.
+     * Derives the status of a policy.
      *
      * @param name name of the policy
-     * @param generation its generation
-     * @param former conditions that it has now
+     * @param generation generation of the policy
+     * @param former present conditions of the policy
      * @param nodes all nodes
-     * @param labelled how many Linux nodes have the labels of its selector, also those not told yet
-     * @param network what became of the part that others carry out
+     * @param labelled number of Linux nodes with the labels of the selector, also without an IwarpNode yet
+     * @param network state of the part that other operators carry out
      */
     static IwarpNicPolicyStatus of(
             String name,
@@ -92,7 +92,7 @@ final class PolicyRollup {
         } else if (selected == 0 && labelled > 0) {
             type = StatusCondition.PROGRESSING;
             reason = "NodesInProgress";
-            message = "the nodes are about to be told";
+            message = "the nodes have not received the policy yet";
         } else if (selected == 0) {
             type = StatusCondition.PROGRESSING;
             reason = "NoNodes";
@@ -114,12 +114,12 @@ final class PolicyRollup {
     }
 
     /**
-     * Whether all nodes of a policy have told their NICs. One that does not within some time is taken for one without a node
-     * agent.
+     * Returns whether all nodes of a policy have reported their NICs. A node that does not report for some time counts
+     * as a node without an agent.
      *
      * @param nodes all nodes
-     * @param labelled how many Linux nodes have the labels of its selector, also those not told yet
-     * @param patience how long a node that is told may take
+     * @param labelled number of Linux nodes with the labels of the selector, also without an IwarpNode yet
+     * @param patience time for a node to report after its IwarpNode is created
      */
     static boolean isComplete(String name, Collection<IwarpNode> nodes, int labelled, Instant now, Duration patience) {
         List<IwarpNode> named =
@@ -133,11 +133,11 @@ final class PolicyRollup {
     }
 
     /**
-     * The state of a policy that is deleted, while nodes may still have to restore NICs.
+     * Returns the status of a deleted policy while nodes may still have to restore NICs.
      *
-     * @param former the status that it has now, if any
+     * @param former the present status, if any
      * @param nodes all nodes
-     * @param waiting what {@link #notRestored} gives
+     * @param waiting result of {@link #notRestored}
      */
     static IwarpNicPolicyStatus restoring(
             String name,
@@ -161,11 +161,11 @@ final class PolicyRollup {
                         StatusCondition.PROGRESSING,
                         "Restoring",
                         "waiting until " + waiting.size() + (waiting.size() == 1 ? " node has" : " nodes have")
-                                + " restored the NICs, of which pods may use some: " + some(waiting),
+                                + " restored the NICs, which pods may still use: " + some(waiting),
                         generation));
     }
 
-    /** Nodes that may still have to restore NICs of a policy that is deleted. */
+    /** Returns the nodes that may still have to restore NICs of a deleted policy. */
     static List<String> notRestored(String name, Collection<IwarpNode> nodes) {
         return nodes.stream()
                 .filter(node -> isNamed(name, node)
@@ -178,18 +178,24 @@ final class PolicyRollup {
                 .toList();
     }
 
-    /** Whether a NIC that no policy rules any more cannot be what it was before: pods use it, or a write failed. */
+    /**
+     * Returns whether the node has a NIC without a policy that is not restored yet, because pods use it or a write
+     * failed.
+     */
     private static boolean hasNicsToRestore(IwarpNode node) {
         return node.getStatus() != null
                 && node.getStatus().nics().stream().anyMatch(nic -> nic.policy() == null && !isRestored(nic));
     }
 
-    /** Node agents that tell no state have nothing else to say of a NIC that no policy rules. */
+    /**
+     * Returns whether a NIC without a policy is restored. For node agents that report no state, a message means that
+     * the NIC is not restored.
+     */
     private static boolean isRestored(NicStatus nic) {
         return nic.state() == null ? nic.message() == null : nic.state() == ProvisioningState.DONE;
     }
 
-    /** Whether the node agent has seen what the node is asked for, and not what there is to restore. */
+    /** Returns whether the node agent has seen the desired state, but could not inspect what it must restore. */
     private static boolean couldNotLook(IwarpNode node) {
         return Optional.ofNullable(node.getStatus())
                 .flatMap(status -> condition(status, StatusCondition.DEGRADED))
@@ -203,13 +209,13 @@ final class PolicyRollup {
                         .anyMatch(policy -> policy.name().equals(name));
     }
 
-    /** Whether a node that is named is asked for what the policy says now, and not for what it said before. */
+    /** Returns whether a node that the policy selects has the present generation of the policy in its specification. */
     private static boolean isTold(String name, Long generation, IwarpNode node) {
         return node.getSpec().policies().stream()
                 .anyMatch(policy -> policy.name().equals(name) && generation.equals(policy.generation()));
     }
 
-    /** Whether the node agent has seen what the node is asked for. */
+    /** Returns whether the node agent has seen the desired state of the node. */
     private static boolean isCurrent(IwarpNode node) {
         return node.getStatus() != null
                 && Objects.equals(
@@ -217,10 +223,10 @@ final class PolicyRollup {
                         node.getMetadata().getGeneration());
     }
 
-    /** How far a node is what a policy asks for, whatever it does for others. */
+    /** Returns how far a node has carried out one policy, independent of other policies. */
     private static ProvisioningState state(String policy, IwarpNodeStatus status) {
         if (status.nodeState() == null) {
-            // Of a node agent that tells of the node as a whole.
+            // This node agent reports only the state of the whole node.
             return condition(status, StatusCondition.READY).isPresent()
                     ? ProvisioningState.DONE
                     : condition(status, StatusCondition.DEGRADED).isPresent()
@@ -237,7 +243,9 @@ final class PolicyRollup {
                 .orElseThrow();
     }
 
-    /** Why it is not: what its NICs say, or the node if that is at fault. */
+    /**
+     * Returns the cause of a failure: the message of the node if the node failed, otherwise the messages of its NICs.
+     */
     private static String failure(String policy, IwarpNodeStatus status) {
         Optional<String> ofNode = status.nodeState() == null || status.nodeState() == ProvisioningState.FAILED
                 ? condition(status, StatusCondition.DEGRADED).map(StatusCondition::message)

@@ -13,9 +13,10 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * When the status of a policy is written. Each report of a node changes the statuses of its policies, and a policy can have a
- * thousand nodes: between two writes of a status a time passes, so that their number depends on how long the nodes take and
- * not on how many there are. The first status of a specification does not wait, since people look for it.
+ * Limits how often the status of a policy is written. Each report of a node changes the statuses of its policies, and a
+ * policy can have a thousand nodes. A minimum time between two writes makes the number of writes depend on the duration
+ * of a change, not on the number of nodes. The first status of a specification does not wait, because people look for
+ * it.
  */
 final class StatusPace {
     private final Duration interval;
@@ -23,9 +24,9 @@ final class StatusPace {
     private final Map<String, Instant> written = new ConcurrentHashMap<>();
 
     /**
-     * Nothing is written yet.
+     * Creates a limit without any write so far.
      *
-     * @param interval least time between two writes
+     * @param interval minimum time between two writes
      */
     StatusPace(Duration interval, InstantSource clock) {
         this.interval = interval;
@@ -33,18 +34,19 @@ final class StatusPace {
     }
 
     /**
-     * How long a status has to wait that differs from what a policy has. One that does not have to is taken for written.
+     * Returns the time that a changed status must wait before it is written. A status that need not wait is recorded as
+     * written now.
      *
      * @param name name of the policy
-     * @param former the status that it has, if any
-     * @param status the one that is to be written
+     * @param former the present status, if any
+     * @param status the status to write
      */
     Duration delay(String name, Optional<IwarpNicPolicyStatus> former, IwarpNicPolicyStatus status) {
         Instant now = clock.instant();
         boolean isFirst =
                 former.isEmpty() || !Objects.equals(former.get().observedGeneration(), status.observedGeneration());
         Instant last = written.get(name);
-        // A clock that was set back is no reason to wait for longer than the interval.
+        // After the clock is set back, a status does not wait for longer than the interval.
         Duration delay = isFirst || last == null || last.isAfter(now)
                 ? Duration.ZERO
                 : interval.minus(Duration.between(last, now));
@@ -55,7 +57,7 @@ final class StatusPace {
         return Duration.ZERO;
     }
 
-    /** A policy is gone. */
+    /** Forgets a policy that is gone. */
     void forget(String name) {
         written.remove(name);
     }

@@ -30,7 +30,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Says in the status of a profile whether pods can use it, before one of them is refused. */
+/** Reports in the status of a profile whether pods can use it, before a pod is refused. */
 @ControllerConfiguration(name = "profile")
 @GradualRetry(maxAttempts = Retries.FOR_EVER, maxInterval = Retries.MAX_INTERVAL_MILLIS)
 public class ProfileReconciler implements Reconciler<SidecarProfile> {
@@ -87,7 +87,7 @@ public class ProfileReconciler implements Reconciler<SidecarProfile> {
         return UpdateControl.patchStatus(patch);
     }
 
-    /** The condition that holds, and why. */
+    /** The condition that holds, and its cause. */
     private record State(String condition, String reason, String message) {}
 
     private State state(SidecarProfileSpec profile, Context<SidecarProfile> context) {

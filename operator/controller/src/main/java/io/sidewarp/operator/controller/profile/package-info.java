@@ -1,6 +1,6 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
-/** Profiles of sidecars: whether they can be used. */
+/** Checks whether profiles of sidecars can be used. */
 @NullMarked
 package io.sidewarp.operator.controller.profile;
 

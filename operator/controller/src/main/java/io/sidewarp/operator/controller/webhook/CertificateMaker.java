@@ -31,8 +31,8 @@ import org.bouncycastle.operator.OperatorCreationException;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 
 /**
- * Makes server certificates, each with a certificate authority of its own. The authority's key is forgotten at once, so that
- * nobody can make a second certificate in its name.
+ * Creates server certificates, each with a certificate authority of its own. The authority's key is discarded at once,
+ * so that nobody can create a second certificate in its name.
  */
 final class CertificateMaker {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -42,9 +42,9 @@ final class CertificateMaker {
     private CertificateMaker() {}
 
     /**
-     * Makes a certificate.
+     * Creates a certificate.
      *
-     * @param names DNS names or IP addresses of the server, the first one also as its common name
+     * @param names DNS names or IP addresses of the server; the first name is also the common name
      * @param formerAuthorities authorities that remain trusted, in PEM; empty for none
      */
     static WebhookCertificate make(List<String> names, Instant now, Duration validity, String formerAuthorities) {
@@ -79,7 +79,7 @@ final class CertificateMaker {
         }
     }
 
-    /** DNS names or IP addresses as a certificate has them, whichever way an address is written. */
+    /** Returns DNS names or IP addresses in the form of a certificate, independent of how an address is written. */
     static List<GeneralName> names(List<String> names) {
         return names.stream().map(CertificateMaker::name).toList();
     }
@@ -105,7 +105,7 @@ final class CertificateMaker {
         return builder.build(new JcaContentSignerBuilder("SHA256withECDSA").build(key));
     }
 
-    /** A common name has 64 characters at most. */
+    /** Returns the common name, which has at most 64 characters. */
     private static String commonName(List<String> names) {
         String first = names.getFirst();
         return first.length() <= 64 ? first : first.substring(0, 64);

@@ -32,10 +32,10 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The webhook's certificate as it is in the cluster. Every replica follows the Secret, and every one replaces a certificate
- * that is missing, useless, due or lacks a name: the API server's optimistic locking lets one of them win. A certificate
- * that replaces another one is served only after the webhook configuration tells the API server to trust its authority; until
- * then the former one is.
+ * The webhook's certificate in the cluster. Every replica follows the Secret, and replaces a certificate that is
+ * missing, unusable, due, or lacks a name. The API server's optimistic locking lets only one replica win. A new
+ * certificate is served only after the webhook configuration makes the API server trust its authority. Until then the
+ * former certificate is served.
  */
 @ApplicationScoped
 public class CertificateStore implements AutoCloseable {
@@ -51,7 +51,7 @@ public class CertificateStore implements AutoCloseable {
     private final List<Runnable> authorityListeners = new CopyOnWriteArrayList<>();
     private final ScheduledExecutorService checks = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("webhook-certificate").factory());
-    /** Of the thread of the checks alone. */
+    /** Next check. Used only by the thread of the checks. */
     private @Nullable ScheduledFuture<?> nextCheck;
 
     private @Nullable SharedIndexInformer<Secret> secrets;
@@ -62,7 +62,10 @@ public class CertificateStore implements AutoCloseable {
         this.config = config;
     }
 
-    /** Begins to follow the Secret. {@code server} hears of the certificate to serve, and of each that it shall serve instead. */
+    /**
+     * Starts to follow the Secret. {@code server} receives the certificate to serve, and each certificate that replaces
+     * it.
+     */
     void serve(Consumer<WebhookCertificate> server) {
         servers.add(server);
         if (secrets == null) {
@@ -95,7 +98,7 @@ public class CertificateStore implements AutoCloseable {
 
                 @Override
                 public void onDelete(MutatingWebhookConfiguration configuration, boolean finalStateUnknown) {
-                    // Nobody calls then.
+                    // Without the configuration, nobody calls the webhook.
                 }
             });
             checkSoon();
@@ -103,12 +106,15 @@ public class CertificateStore implements AutoCloseable {
         Optional.ofNullable(served.get()).ifPresent(server);
     }
 
-    /** {@code listener} is called when {@link #authorities} gives something else. */
+    /** Registers {@code listener} for changes of {@link #authorities}. */
     public void onAuthorities(Runnable listener) {
         authorityListeners.add(listener);
     }
 
-    /** What the API server shall trust, in PEM: who stands for the certificate that is served, and for the next one. */
+    /**
+     * Returns the authorities that the API server must trust, in PEM: the authorities of the served certificate and of
+     * the next one.
+     */
     public Optional<String> authorities() {
         WebhookCertificate next = newest.get();
         WebhookCertificate present = served.get();
@@ -140,7 +146,7 @@ public class CertificateStore implements AutoCloseable {
         }
     }
 
-    /** Whether there is nothing that could be served, in a Secret that this operator makes. */
+    /** Returns whether the operator manages the certificate and the Secret has no usable one. */
     private boolean mustBeMade(Optional<WebhookCertificate> certificate) {
         return config.webhook().manageCertificate()
                 && !certificate.map(WebhookCertificate::isUsable).orElse(false);
@@ -149,7 +155,8 @@ public class CertificateStore implements AutoCloseable {
     private void take(Secret secret) {
         Optional<WebhookCertificate> certificate = WebhookCertificate.of(secret);
         if (mustBeMade(certificate)) {
-            // Somebody else wrote it. What is served and trusted goes on until it is replaced.
+            // The unusable Secret has another writer. The present certificate stays served and trusted until the Secret
+            // is replaced.
             checkSoon();
             return;
         }
@@ -160,14 +167,17 @@ public class CertificateStore implements AutoCloseable {
                 serveNow(certificate.get());
             }
             authorityListeners.forEach(Runnable::run);
-            // The controller that leads may have been faster.
+            // The leader may have updated the configuration already.
             if (configurations != null) {
                 configurations.getStore().list().forEach(this::switchLater);
             }
         }
     }
 
-    /** When a webhook configuration makes the API server trust the newest certificate: its caches get a moment, too. */
+    /**
+     * Schedules the switch to the newest certificate if a webhook configuration makes the API server trust it. The
+     * delay lets the API server's caches catch up.
+     */
     private void switchLater(MutatingWebhookConfiguration configuration) {
         WebhookCertificate next = newest.get();
         if (next != null && !next.equals(served.get()) && isTrusted(next, configuration) && !checks.isShutdown()) {
@@ -202,7 +212,7 @@ public class CertificateStore implements AutoCloseable {
                     config.webhook().certificateSecret(), RETRY.toSeconds(), LogText.quoted(e.getMessage()));
         }
         if (nextCheck != null) {
-            // A Secret that is deleted is a reason for a check between.
+            // A deleted Secret causes a check in between.
             nextCheck.cancel(false);
         }
         if (!checks.isShutdown()) {
@@ -217,22 +227,28 @@ public class CertificateStore implements AutoCloseable {
                 : untilNextCheck(now, present.dueAt());
     }
 
-    /** One whose validity is short is due before the usual time is over. */
+    /**
+     * Returns the time until the next check. A certificate with a short validity can be due before the usual interval
+     * is over.
+     */
     static Duration untilNextCheck(Instant now, Instant due) {
         Duration untilDue = Duration.between(now, due);
         Duration wait = untilDue.isNegative() ? RETRY : untilDue.plus(RETRY);
         return wait.compareTo(CHECK_INTERVAL) < 0 ? wait : CHECK_INTERVAL;
     }
 
-    /** Makes a certificate if there is none of use, or one that is due or lacks a name, and takes what is in the cluster. */
+    /**
+     * Creates a certificate if there is no usable one, or if the present one is due or lacks a name. Then takes the
+     * certificate from the cluster.
+     */
     private void check(Instant now) {
         Secret present = secret().get();
         Optional<WebhookCertificate> certificate = Optional.ofNullable(present).flatMap(WebhookCertificate::of);
         if (!config.webhook().manageCertificate()) {
             if (certificate.isEmpty()) {
                 throw new IllegalStateException(
-                        "the Secret is missing or lacks tls.crt, tls.key or ca.crt; whoever makes it has"
-                                + " not done so yet");
+                        "the Secret is missing or lacks tls.crt, tls.key or ca.crt; check its creator, for"
+                                + " instance cert-manager");
             }
         } else if (mustBeMade(certificate) || certificate.get().isDue(now, names())) {
             present = replace(present, certificate, now);
@@ -276,7 +292,7 @@ public class CertificateStore implements AutoCloseable {
         return List.copyOf(names);
     }
 
-    /** An address of IPv6 has brackets in a URL, and none in a certificate. */
+    /** Removes the brackets of an IPv6 address. A URL has them, and a certificate does not. */
     private static String withoutBrackets(String host) {
         return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
     }

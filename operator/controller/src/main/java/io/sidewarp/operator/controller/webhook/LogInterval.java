@@ -7,21 +7,23 @@ import java.time.Duration;
 import java.util.OptionalInt;
 import java.util.function.LongSupplier;
 
-/** How often something goes to the log that strangers can cause. */
+/** Limits how often an entry is logged that strangers can cause. */
 final class LogInterval {
     private final long nanos;
     private final LongSupplier clock;
     private long next;
     private int omitted;
 
-    /** @param clock gives nanoseconds, as {@link System#nanoTime} */
+    /** @param clock returns nanoseconds, like {@link System#nanoTime} */
     LogInterval(Duration interval, LongSupplier clock) {
         this.nanos = interval.toNanos();
         this.clock = clock;
         this.next = clock.getAsLong();
     }
 
-    /** Empty: not now. Else how many times it was not, since the last time. */
+    /**
+     * Returns empty if nothing may be logged now. Otherwise returns the number of entries omitted since the last one.
+     */
     synchronized OptionalInt next() {
         long now = clock.getAsLong();
         if (now - next < 0) {

@@ -23,8 +23,9 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the webhook needs to know of namespaces and nodes, from caches that follow the API server: a call per pod would double
- * its load, and pods could not be created while it is slow. Only what a cache does not have yet is asked for.
+ * Facts about namespaces and nodes for the webhook, from caches that follow the API server. A call per pod would double
+ * the API server's load, and a slow API server would block the creation of pods. The API server is asked only for
+ * objects that a cache lacks.
  */
 @ApplicationScoped
 public class NamespaceFacts implements AutoCloseable {
@@ -42,7 +43,7 @@ public class NamespaceFacts implements AutoCloseable {
         this.client = client;
     }
 
-    /** Begins to follow; returns before the caches are filled. */
+    /** Starts to follow the API server, and returns before the caches are filled. */
     void start() {
         namespaces = persistent(client.namespaces().runnableInformer(0));
         profiles = persistent(
@@ -58,7 +59,7 @@ public class NamespaceFacts implements AutoCloseable {
         nodes.start();
     }
 
-    /** One that tries again: by itself, it would give up when its first list fails. */
+    /** Makes an informer retry. By default, an informer gives up when its first list fails. */
     private <T> SharedIndexInformer<T> persistent(SharedIndexInformer<T> informer) {
         return informer.exceptionHandler((started, failure) -> {
             if (!closed) {
@@ -70,7 +71,7 @@ public class NamespaceFacts implements AutoCloseable {
         });
     }
 
-    /** Whether the caches are filled. */
+    /** Returns whether the caches are filled. */
     boolean isReady() {
         return Stream.of(namespaces, profiles, policies, nodes)
                 .allMatch(informer -> informer != null && informer.hasSynced());
@@ -85,7 +86,7 @@ public class NamespaceFacts implements AutoCloseable {
                 : namespace.getMetadata().getLabels();
     }
 
-    /** What there is for pods of a namespace. */
+    /** Returns the facts for pods of a namespace. */
     InjectionFacts of(String namespace) {
         return new InjectionFacts() {
             @Override

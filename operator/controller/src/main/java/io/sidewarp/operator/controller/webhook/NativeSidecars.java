@@ -16,13 +16,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which parts of a cluster have native sidecars. Nodes may be three minor versions older than the API server: of an init
- * container that keeps running, their kubelets would wait for the end.
+ * Checks which parts of a cluster support native sidecars. Nodes may be three minor versions older than the API server.
+ * An old kubelet would wait for the end of an init container that keeps running.
  */
 public final class NativeSidecars {
     private static final int SINCE = 29;
 
-    /** Label of nodes that are no machines. What they call the version of their kubelet does not tell what they have. */
+    /**
+     * Label of virtual nodes. The kubelet version of a virtual node does not show whether it supports native sidecars.
+     */
     private static final String TYPE_LABEL = "type";
 
     private static final String VIRTUAL = "virtual-kubelet";
@@ -30,14 +32,17 @@ public final class NativeSidecars {
 
     private NativeSidecars() {}
 
-    /** Whether an API server has them. */
+    /** Returns whether an API server supports native sidecars. */
     public static boolean areIn(VersionInfo version) {
         // Providers append to the minor version: "29+".
         String minor = version.getMinor().replaceAll("[^0-9].*", "");
         return areIn(Integer.parseInt(version.getMajor()), Integer.parseInt(minor));
     }
 
-    /** Whether a node has them, or is not known to have none, or runs no sidecars. */
+    /**
+     * Returns whether a node supports native sidecars. Also true for nodes that are not known to lack the support, and
+     * for nodes that run no sidecars.
+     */
     static boolean areIn(Node node) {
         NodeSystemInfo info = info(node);
         Matcher version =
@@ -65,7 +70,7 @@ public final class NativeSidecars {
                 .orElseGet(NodeSystemInfo::new);
     }
 
-    /** Keeps what identifies nodes, and what tells whether they have native sidecars. */
+    /** Keeps only the identity of nodes, and the members that show whether they support native sidecars. */
     static final class Kubelets extends PrunedStore<Node> {
         Kubelets() {
             super(Kubelets::prune);

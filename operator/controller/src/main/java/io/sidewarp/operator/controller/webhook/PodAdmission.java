@@ -31,8 +31,8 @@ import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 
 /**
- * Answers the API server's question what becomes of a pod. Changes nothing outside of the answer, so that dry runs and
- * repeated calls are safe.
+ * Decides about pods for the API server. Has no side effects beyond the answer, so that dry runs and repeated calls are
+ * safe.
  */
 final class PodAdmission implements AdmissionRequestHandler {
     private static final Logger LOG = Logger.getLogger(PodAdmission.class);
@@ -51,7 +51,7 @@ final class PodAdmission implements AdmissionRequestHandler {
         this.facts = facts;
         this.meters = meters;
         this.tracer = tracer;
-        // Alerts want a series before there is anything to count.
+        // Alerts need a series before the first event is counted.
         Stream.concat(
                         Stream.of(INJECTED, REFUSED),
                         Arrays.stream(SkipReason.values()).map(PodAdmission::name))
@@ -76,7 +76,7 @@ final class PodAdmission implements AdmissionRequestHandler {
         }
     }
 
-    /** Most pods have no name yet, but what it begins with. */
+    /** Returns the name of a pod, or the prefix of its future name. Most pods have no name yet. */
     private static String nameOf(Pod pod) {
         ObjectMeta metadata = pod.getMetadata() == null ? new ObjectMeta() : pod.getMetadata();
         return Stream.of(Optional.ofNullable(metadata.getName()), Optional.ofNullable(metadata.getGenerateName()))

@@ -10,18 +10,26 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
 /**
- * Bounds the memory that it takes to decide about reviews, all of them together. The octets do not tell: a list of empty
- * objects, which somebody who may create pods can have the API server send, or anybody who reaches the port can send, becomes a
- * hundred times as large. The program ends when its memory does.
+ * Limits the memory for all reviews that are decided at the same time. The number of bytes alone is no measure: a
+ * parsed list of empty objects takes a hundred times as much memory. Anybody who may create pods, or reaches the port,
+ * can cause such a review. The program ends when its memory is exhausted.
  */
 final class ReviewBudget {
-    /** Of one review, and of all that are decided about at a time. That of a pod has some hundreds, or a few thousand. */
+    /**
+     * Largest number of tokens of one review, and of all reviews that are decided at the same time. The review of a pod
+     * has some hundreds of tokens, or a few thousand.
+     */
     static final int MAX_TOKENS = 50_000;
 
-    /** Long strings take memory, too: the longest review takes all. */
+    /**
+     * Bytes that count as one token, because long strings take memory too. The longest review takes the whole budget.
+     */
     private static final int OCTETS_PER_TOKEN = WebhookServer.MAX_REVIEW_OCTETS / MAX_TOKENS;
 
-    /** Of the shortest review, since the answer may be much longer: a few are decided about at a time. */
+    /**
+     * Minimum cost of a review, because its answer may be much longer. So only a few reviews are decided at the same
+     * time.
+     */
     private static final int LEAST_COST = MAX_TOKENS / 8;
 
     private static final JsonFactory JSON = new JsonFactory();
@@ -29,9 +37,9 @@ final class ReviewBudget {
     private final Semaphore tokens = new Semaphore(MAX_TOKENS, true);
 
     /**
-     * Has a review decided about as soon as those before it leave room.
+     * Decides about a review as soon as earlier reviews leave room.
      *
-     * @throws IllegalArgumentException if it is no JSON, or too much of it
+     * @throws IllegalArgumentException if the review is no JSON or has too many tokens
      */
     <T> T spend(byte[] review, Supplier<T> decision) throws InterruptedException {
         int cost = Math.max(tokensOf(review), Math.clamp(review.length / OCTETS_PER_TOKEN, LEAST_COST, MAX_TOKENS));

@@ -15,33 +15,33 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
- * The connections to the webhook, and the octets that are held for all of them together: of bodies that are not complete or
- * not decided about yet, and of answers that are not read yet.
+ * Connections to the webhook, and the bytes that are held for all of them together: bodies that are incomplete or
+ * undecided, and answers that are not read yet.
  *
- * <p>Strangers may reach the port. Where there is no room, who has kept the webhook waiting longest is cut off: connections
- * that are held open do not keep out the API server, whose review comes at once. Those are left alone whose review is
- * decided about.
+ * <p>Strangers may reach the port. If there is no room, the connection that has kept the webhook waiting longest is cut
+ * off. Idle connections therefore cannot keep out the API server, which sends its review at once. Connections whose
+ * review is being decided are not cut off.
  */
 final class ReviewConnections {
     private final int mostConnections;
     private final long mostOctets;
     private final Runnable tally;
 
-    /** Those whose clients have to do the next step, in the order in which they got to know. Guarded by this. */
+    /** Connections whose clients must act next, in the order in which their wait began. Guarded by this. */
     private final Set<Connection> waiting = new LinkedHashSet<>();
 
     private int connections;
     private long octets;
     private volatile boolean ending;
 
-    /** @param tally hears of each that is cut off */
+    /** @param tally called for each connection that is cut off */
     ReviewConnections(int mostConnections, long mostOctets, Runnable tally) {
         this.mostConnections = mostConnections;
         this.mostOctets = mostOctets;
         this.tally = tally;
     }
 
-    /** A new connection, or empty if there is no room: then its channel is closed. */
+    /** Opens a connection. Empty if there is no room; then its channel is closed. */
     synchronized Optional<Connection> open(Channel channel) {
         if (connections >= mostConnections && !makeRoom(connection -> true)) {
             cutOff(channel);
@@ -54,12 +54,12 @@ final class ReviewConnections {
         return Optional.of(opened);
     }
 
-    /** From now on each connection ends when a request was answered. */
+    /** Makes each connection end after its next answer. */
     void endBehindAnswers() {
         ending = true;
     }
 
-    /** Ends those that have not begun a request, once the octets that came were looked at. */
+    /** Ends connections without a request, after the bytes that they have received are processed. */
     void endWaiting() {
         List<Connection> candidates;
         synchronized (this) {
@@ -68,7 +68,7 @@ final class ReviewConnections {
         candidates.forEach(connection -> connection.channel.pipeline().fireUserEventTriggered(ReviewHandler.Event.END));
     }
 
-    /** Returns when there are no connections any more, or behind that time. */
+    /** Waits until there are no connections, or until the time is over. */
     synchronized void awaitEnd(Duration patience) throws InterruptedException {
         long end = System.nanoTime() + patience.toNanos();
         for (long left = patience.toNanos(); connections > 0 && left > 0; left = end - System.nanoTime()) {
@@ -76,7 +76,10 @@ final class ReviewConnections {
         }
     }
 
-    /** A review is decided about, and takes its memory, even if nobody waits for the answer any more. */
+    /**
+     * Removes a closed connection. A review that is being decided still takes its memory, even if nobody waits for the
+     * answer.
+     */
     private synchronized void remove(Connection connection) {
         connection.open = false;
         if (!connection.deciding && !connection.removed) {
@@ -88,7 +91,7 @@ final class ReviewConnections {
         }
     }
 
-    /** Cuts off who keeps the webhook waiting longest, of some; gives whether there was one. */
+    /** Cuts off the matching connection that has kept the webhook waiting longest. Returns whether there was one. */
     private boolean makeRoom(Predicate<Connection> candidate) {
         Iterator<Connection> candidates = waiting.iterator();
         while (candidates.hasNext()) {
@@ -101,7 +104,7 @@ final class ReviewConnections {
         return false;
     }
 
-    /** At once: whoever does not read would hold up a polite end of TLS. */
+    /** Closes a channel at once. A client that does not read would block a graceful end of TLS. */
     private void cutOff(Channel channel) {
         tally.run();
         ChannelHandlerContext first = channel.pipeline().firstContext();
@@ -112,7 +115,7 @@ final class ReviewConnections {
         }
     }
 
-    /** One connection, and what is held for it. */
+    /** One connection, and the bytes that are held for it. */
     final class Connection {
         private final Channel channel;
         private boolean open = true;
@@ -124,7 +127,7 @@ final class ReviewConnections {
             this.channel = channel;
         }
 
-        /** From now on, its client has to do the next step. */
+        /** Marks that the client must act next. */
         void waitForClient() {
             synchronized (ReviewConnections.this) {
                 deciding = false;
@@ -137,12 +140,12 @@ final class ReviewConnections {
             }
         }
 
-        /** Whether another request may come. */
+        /** Returns whether another request may follow. */
         boolean goesOn() {
             return !ending;
         }
 
-        /** From now on, a decision is the next step. */
+        /** Marks that the review is being decided. */
         void decide() {
             synchronized (ReviewConnections.this) {
                 deciding = true;
@@ -151,15 +154,15 @@ final class ReviewConnections {
         }
 
         /**
-         * So many octets shall be held for it, all in all. Cuts off others where that makes room.
+         * Sets the bytes that are held for this connection. Cuts off other connections if that makes room.
          *
-         * @return whether there is room, and the connection is still there
+         * @return whether there is room and the connection still exists
          */
         boolean hold(long wanted) {
             synchronized (ReviewConnections.this) {
                 while (ReviewConnections.this.octets - octets + wanted > mostOctets
                         && makeRoom(other -> other != this && other.octets > 0)) {
-                    // One more has gone.
+                    // One more connection was cut off.
                 }
                 if (!open || ReviewConnections.this.octets - octets + wanted > mostOctets) {
                     return false;
@@ -170,9 +173,9 @@ final class ReviewConnections {
             }
         }
 
-        /** Ends it without a word. */
+        /** Ends the connection without an answer. */
         void cutOff() {
-            // First of all: who makes room must not come upon it again.
+            // The connection is removed first, so that makeRoom cannot select it again.
             remove(this);
             if (channel.isOpen()) {
                 ReviewConnections.this.cutOff(channel);

@@ -31,8 +31,9 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of one connection, one after the other. Each step of the client has its time: the handshake and the first
- * request, the next request, the rest of it, and reading the answer. Octets that come within it do not lengthen it.
+ * Handles the requests of one connection, one after the other. Each step of the client has a time limit: handshake and
+ * first request, next request, rest of the request, and reading the answer. Bytes that arrive within the time do not
+ * extend it.
  */
 final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
     private static final Logger LOG = Logger.getLogger(ReviewHandler.class);
@@ -41,7 +42,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
 
     /** Events of the pipeline. */
     enum Event {
-        /** The connection is to end, unless a request has begun. */
+        /** The connection ends unless a request has begun. */
         END
     }
 
@@ -51,7 +52,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
         }
     }
 
-    /** For nobody. */
+    /** Answer for a client that is gone. */
     private static final Answer GONE = Answer.text(HttpResponseStatus.SERVICE_UNAVAILABLE, "gone");
 
     private final ReviewConnections.Connection connection;
@@ -60,10 +61,10 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
     private final Reviewer reviewer;
     private final LogInterval failures;
 
-    /** The request that is under way, until its answer has left. */
+    /** Request in progress, until its answer is sent. */
     private @Nullable HttpRequest request;
 
-    /** What will be the answer, whatever else comes of the request. */
+    /** Final answer to a refused request, independent of the rest of the request. */
     private @Nullable Answer refusal;
 
     private boolean complete;
@@ -106,7 +107,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
     protected void channelRead0(ChannelHandlerContext context, HttpObject part) {
         if (part instanceof HttpRequest head) {
             if (request != null) {
-                // No client of Kubernetes sends one before it has the answer to the one before.
+                // No client of Kubernetes sends a request before it has the answer to the previous request.
                 connection.cutOff();
                 return;
             }
@@ -139,13 +140,16 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
         await(context, config.requestTimeout());
     }
 
-    /** What is refused is discarded, so that the client comes to read why. */
+    /**
+     * Stores a part of the body. The body of a refused request is discarded, so that the client goes on to read the
+     * reason.
+     */
     private void take(ByteBuf part) {
         int octets = part.readableBytes();
         if (refusal == null && length + octets > WebhookServer.MAX_REVIEW_OCTETS) {
             refuse(
                     HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
-                    "more than " + WebhookServer.MAX_REVIEW_OCTETS + " octets");
+                    "more than " + WebhookServer.MAX_REVIEW_OCTETS + " bytes");
         }
         if (refusal == null && length + octets > body.length) {
             int larger = Math.clamp(
@@ -153,7 +157,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
             if (connection.hold(larger)) {
                 body = Arrays.copyOf(body, larger);
             } else {
-                refuse(HttpResponseStatus.SERVICE_UNAVAILABLE, "other reviews take all memory there is for them");
+                refuse(HttpResponseStatus.SERVICE_UNAVAILABLE, "other reviews use all the memory for reviews");
             }
         }
         if (refusal == null) {
@@ -188,13 +192,14 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
                 Answer answer = context.channel().isActive() ? decide(head, review) : GONE;
                 context.executor().execute(() -> {
                     release();
-                    // Room is made for it by others who do not read theirs, or not at all: it is there already.
+                    // The answer is in memory already. The call makes room for it by cutting off clients that do not
+                    // read.
                     connection.hold(answer.body().length);
                     answer(context, keepAlive, answer);
                 });
             });
         } catch (RejectedExecutionException e) {
-            // The program ends.
+            // The program is ending.
             connection.cutOff();
         }
     }
@@ -205,7 +210,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
         } catch (IllegalArgumentException e) {
             return Answer.text(HttpResponseStatus.BAD_REQUEST, e.getMessage());
         } catch (InterruptedException | RuntimeException | Error e) {
-            // Whatever it is, the client gets an answer, and the connection its next request.
+            // The client gets an answer to any failure, and the connection stays usable for its next request.
             failures.next().ifPresent(omitted -> LOG.errorf(e, "event=admission-failed omitted=%d", omitted));
             return Answer.text(HttpResponseStatus.INTERNAL_SERVER_ERROR, "see the controller's log");
         }
@@ -231,7 +236,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
         });
     }
 
-    /** The client has the next step, and this time for it. */
+    /** Starts the time limit for the client's next step. */
     private void await(ChannelHandlerContext context, Duration time) {
         settle();
         connection.waitForClient();

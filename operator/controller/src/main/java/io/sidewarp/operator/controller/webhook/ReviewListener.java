@@ -27,19 +27,19 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the API server connects. A few lines over Netty: a framework's HTTP server counts connections only when their
- * handshake is over, and bounds neither what their bodies take together nor the time that a body takes.
+ * Listener for connections of the API server, directly on Netty. A framework's HTTP server counts connections only
+ * after their handshake. It limits neither the total size of bodies nor the time for a body.
  */
 final class ReviewListener implements AutoCloseable {
-    /** One thread for all connections, so that they are counted in the order in which they were accepted. */
+    /** Number of event loops. One thread for all connections counts them in the order in which they were accepted. */
     private static final int EVENT_LOOPS = 1;
 
-    /** Threads of the decisions, which may have to ask the API server. */
+    /** Threads for decisions, which may have to ask the API server. */
     private static final int DECISIONS = 8;
 
     private static final int IDLE_THREAD_SECONDS = 60;
 
-    /** Of failures, which come with a stack trace. */
+    /** Minimum time between two logged failures, which contain a stack trace. */
     private static final Duration FAILURE_LOG_INTERVAL = Duration.ofMinutes(1);
 
     private final EventLoopGroup loops = new NioEventLoopGroup(EVENT_LOOPS, new DefaultThreadFactory("webhook", true));
@@ -51,7 +51,7 @@ final class ReviewListener implements AutoCloseable {
     private final LogInterval failures = new LogInterval(FAILURE_LOG_INTERVAL, System::nanoTime);
     private @Nullable Channel listening;
 
-    /** @param tally hears of each connection that is cut off */
+    /** @param tally called for each connection that is cut off */
     ReviewListener(OperatorConfig.Webhook config, X509ExtendedKeyManager keys, Reviewer reviewer, Runnable tally) {
         this.config = config;
         this.keys = keys;
@@ -59,7 +59,7 @@ final class ReviewListener implements AutoCloseable {
         this.connections = new ReviewConnections(config.connections(), config.pendingOctets(), tally);
     }
 
-    /** As many wait for a thread as there are connections, at most. */
+    /** Creates the threads for decisions. The queue is bounded by the number of connections. */
     private static ExecutorService decisions() {
         ThreadPoolExecutor threads = new ThreadPoolExecutor(
                 DECISIONS,
@@ -72,7 +72,7 @@ final class ReviewListener implements AutoCloseable {
         return threads;
     }
 
-    /** Listens, and gives the port. */
+    /** Starts to listen, and returns the port. */
     int start() throws IOException {
         SslContext tls = SslContextBuilder.forServer(keys)
                 .protocols("TLSv1.3", "TLSv1.2")
@@ -86,7 +86,7 @@ final class ReviewListener implements AutoCloseable {
                     protected void initChannel(Channel channel) {
                         connections.open(channel).ifPresent(connection -> {
                             SslHandler handshake = tls.newHandler(channel.alloc());
-                            // It has to be over with the first request.
+                            // The time limit of the first request includes the handshake.
                             handshake.setHandshakeTimeoutMillis(0);
                             channel.pipeline()
                                     .addLast(
@@ -106,8 +106,9 @@ final class ReviewListener implements AutoCloseable {
     }
 
     /**
-     * Goes on for a while, as API servers do not know yet that this one ends, but sends each to another one behind its
-     * answer. Then takes no more connections, and returns when all requests that have begun are answered, or ran out of time.
+     * Continues to serve for a while, because API servers do not know about the shutdown yet. Each connection ends
+     * after its next answer, so that its client goes to another replica. Then accepts no more connections, and returns
+     * when all begun requests are answered or have run out of time.
      */
     void drain() throws InterruptedException {
         connections.endBehindAnswers();

@@ -9,9 +9,9 @@ import io.netty.handler.codec.http.HttpHeaders;
 @FunctionalInterface
 interface Reviewer {
     /**
-     * Answers an AdmissionReview, both as JSON.
+     * Answers an AdmissionReview. Review and answer are JSON.
      *
-     * @throws IllegalArgumentException if it makes no sense
+     * @throws IllegalArgumentException if the review is invalid
      */
     byte[] review(HttpHeaders headers, byte[] review) throws InterruptedException;
 }

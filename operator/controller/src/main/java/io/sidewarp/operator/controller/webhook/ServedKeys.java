@@ -17,23 +17,23 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The key and certificate of a TLS server, which can be replaced while connections begin: a handshake uses those that it
- * began with.
+ * Key and certificate of a TLS server, which can be replaced while connections begin. A handshake uses the pair with
+ * which it began.
  */
 final class ServedKeys extends X509ExtendedKeyManager {
 
     private record Entry(String alias, PrivateKey key, List<X509Certificate> chain) {}
 
-    /** The present one and the one before it, which handshakes may still ask for. */
+    /** The present pair and the one before it, which handshakes in progress may still ask for. */
     private volatile List<Entry> entries = List.of();
 
     private int served;
 
     /**
-     * From now on handshakes begin with this certificate.
+     * Makes new handshakes use this certificate.
      *
-     * @throws IOException when it is not in PEM
-     * @throws GeneralSecurityException when there is no certificate or key in it
+     * @throws IOException when the certificate is not in PEM
+     * @throws GeneralSecurityException when the PEM has no certificate or key
      */
     synchronized void serve(WebhookCertificate certificate) throws IOException, GeneralSecurityException {
         Entry entry = new Entry(String.valueOf(++served), certificate.key(), certificate.chain());

@@ -34,18 +34,19 @@ import org.bouncycastle.openssl.PEMParser;
 import org.bouncycastle.openssl.jcajce.JcaPEMKeyConverter;
 
 /**
- * The content of the webhook's Secret, in PEM.
+ * Content of the webhook's Secret, in PEM.
  *
  * @param certificate {@code tls.crt}: the server's certificate
- * @param privateKey {@code tls.key}: its key, PKCS #8, or as others make it
- * @param authorities {@code ca.crt}: those that the API server shall trust; more than one while a certificate is replaced
+ * @param privateKey {@code tls.key}: the server's key, as PKCS #8 or in the form of another creator
+ * @param authorities {@code ca.crt}: the authorities that the API server must trust; more than one while a certificate
+ *     is replaced
  */
 record WebhookCertificate(String certificate, String privateKey, String authorities) {
     private static final String CERTIFICATE = "tls.crt";
     private static final String PRIVATE_KEY = "tls.key";
     private static final String AUTHORITIES = "ca.crt";
 
-    /** Of a Secret, or empty if it lacks a part. */
+    /** Reads a Secret. Empty if the Secret lacks a part. */
     static Optional<WebhookCertificate> of(Secret secret) {
         Map<String, String> data = secret.getData() == null ? Map.of() : secret.getData();
         String certificate = data.get(CERTIFICATE);
@@ -56,7 +57,7 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
                 : Optional.of(new WebhookCertificate(decode(certificate), decode(privateKey), decode(authorities)));
     }
 
-    /** As a Secret of type {@code kubernetes.io/tls}. */
+    /** Returns a Secret of type {@code kubernetes.io/tls}. */
     Secret toSecret(String namespace, String name) {
         return new SecretBuilder()
                 .withMetadata(new ObjectMetaBuilder()
@@ -71,7 +72,7 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
                 .build();
     }
 
-    /** Whether it is valid no more, or it is none at all. */
+    /** Returns whether the certificate has expired or cannot be read. */
     boolean isExpired(Instant now) {
         try {
             return now.isAfter(parse(certificate).getFirst().getNotAfter().toInstant());
@@ -81,8 +82,9 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
     }
 
     /**
-     * Whether less than a third of its validity is left, it lacks a name, or it is none at all. Further names are no fault: a
-     * replica that knows fewer of them must not replace what one with newer settings has made.
+     * Returns whether less than a third of the validity is left, a name is missing, or the certificate cannot be read.
+     * Additional names are accepted: a replica with older settings must not replace the certificate of a replica with
+     * newer settings.
      *
      * @param names DNS names or IP addresses of the server
      */
@@ -98,7 +100,10 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
         }
     }
 
-    /** Whether a server can serve it to who trusts its authorities: they fit together. */
+    /**
+     * Returns whether key, certificate and authorities fit together, so that a client that trusts the authorities
+     * accepts the server.
+     */
     boolean isUsable() {
         try {
             X509Certificate server = chain().getFirst();
@@ -127,7 +132,9 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
         }
     }
 
-    /** When a third of its validity is left; long ago if it is none at all. */
+    /**
+     * Returns the time when a third of the validity is left, or a time in the past if the certificate cannot be read.
+     */
     Instant dueAt() {
         try {
             X509Certificate parsed = parse(certificate).getFirst();
@@ -139,7 +146,7 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
         }
     }
 
-    /** The authorities that are valid at a moment, in PEM. */
+    /** Returns the authorities that are valid at a moment, in PEM. */
     String validAuthorities(Instant now) {
         StringBuilder valid = new StringBuilder();
         try {
@@ -154,7 +161,7 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
         return valid.toString();
     }
 
-    /** Whether who trusts these authorities, in PEM, trusts all of this certificate's. */
+    /** Returns whether {@code trusted}, in PEM, contains all authorities of this certificate. */
     boolean isTrustedBy(String trusted) {
         try {
             return parse(trusted).containsAll(parse(authorities));
@@ -163,7 +170,7 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
         }
     }
 
-    /** The server's certificate and those between it and an authority. */
+    /** Returns the server's certificate and the intermediate certificates. */
     List<X509Certificate> chain() throws IOException, CertificateException {
         List<X509Certificate> chain = parse(certificate);
         if (chain.isEmpty()) {
@@ -172,7 +179,7 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
         return chain;
     }
 
-    /** The server's key, of any form in PEM that is not encrypted. */
+    /** Returns the server's key, from any unencrypted form in PEM. */
     PrivateKey key() throws IOException, InvalidKeyException {
         JcaPEMKeyConverter converter = new JcaPEMKeyConverter();
         try (PEMParser parser = new PEMParser(new StringReader(privateKey))) {
@@ -215,9 +222,9 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
         return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Without the key. */
+    /** Returns a text without the key. */
     @Override
     public String toString() {
-        return "WebhookCertificate[" + certificate.length() + " octets of certificate]";
+        return "WebhookCertificate[" + certificate.length() + " bytes of certificate]";
     }
 }

@@ -33,7 +33,7 @@ import java.security.GeneralSecurityException;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
-/** The HTTPS server that the API server calls: {@code POST /mutate-pods} with an AdmissionReview of version v1. */
+/** HTTPS server that the API server calls: {@code POST /mutate-pods} with an AdmissionReview of version v1. */
 @ApplicationScoped
 public class WebhookServer implements AutoCloseable {
     static final String PATH = "/mutate-pods";
@@ -99,12 +99,12 @@ public class WebhookServer implements AutoCloseable {
         certificates.serve(this::use);
     }
 
-    /** Whether pods can be decided about, and it goes on. */
+    /** Returns whether the webhook can decide about pods and is not shutting down. */
     public boolean isReady() {
         return port != 0 && !ending && facts.isReady();
     }
 
-    /** Where it listens, or 0 while it does not. */
+    /** Returns the port, or 0 while the webhook does not listen. */
     int port() {
         return port;
     }
@@ -134,7 +134,7 @@ public class WebhookServer implements AutoCloseable {
         }
     }
 
-    /** In the trace of the API server, if it has one. */
+    /** Decides about a review, in the trace of the API server if there is one. */
     private byte[] review(HttpHeaders headers, byte[] review) throws InterruptedException {
         Context caller = telemetry.getPropagators().getTextMapPropagator().extract(Context.root(), headers, HEADERS);
         try (Scope scope = caller.makeCurrent()) {
@@ -146,7 +146,7 @@ public class WebhookServer implements AutoCloseable {
         KubernetesSerialization serialization = client.getKubernetesSerialization();
         AdmissionReview review = parse(serialization, body);
         if (admission == null) {
-            throw new IllegalStateException("reviews come before the start");
+            throw new IllegalStateException("the webhook got a review before its start");
         }
         Timer.Sample sample = Timer.start(meters);
         try {
@@ -156,7 +156,7 @@ public class WebhookServer implements AutoCloseable {
         }
     }
 
-    /** What is none is the fault of who sent it, and nothing for the log. */
+    /** Parses a review. An invalid review is the client's fault and is not logged. */
     private static AdmissionReview parse(KubernetesSerialization serialization, byte[] body) {
         AdmissionReview review;
         try {
@@ -170,7 +170,7 @@ public class WebhookServer implements AutoCloseable {
         return review;
     }
 
-    /** The program is to end: first of all, before what reviews need ends too. */
+    /** Shuts the webhook down before everything that reviews need. */
     void end(@Observes @Priority(Interceptor.Priority.PLATFORM_BEFORE) ShutdownEvent event) {
         ending = true;
         ReviewListener listener = listener();

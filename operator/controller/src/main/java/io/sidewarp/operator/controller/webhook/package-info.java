@@ -1,6 +1,6 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
-/** The injection webhook: HTTPS server, certificate, and the facts that decisions need. */
+/** The injection webhook: HTTPS server, certificate, and the facts for decisions. */
 @NullMarked
 package io.sidewarp.operator.controller.webhook;
 

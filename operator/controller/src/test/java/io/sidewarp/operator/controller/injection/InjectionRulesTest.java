@@ -82,23 +82,23 @@ class InjectionRulesTest {
                         "unsaid profile",
                         true,
                         pod("sidewarp.io/profile: ''", ""),
-                        "sidewarp.io/profile is \"\", which no SidecarProfile can be named; give the name of one of"
-                                + " namespace shop, or remove the annotation"),
+                        "sidewarp.io/profile is \"\", which is no valid name of a SidecarProfile; give the name"
+                                + " of a profile in namespace shop, or remove the annotation"),
                 argumentSet(
                         "profile with a line end",
                         true,
                         pod("sidewarp.io/profile: \"fast\\n\"", ""),
-                        "which no SidecarProfile can be named"),
+                        "which is no valid name of a SidecarProfile"),
                 argumentSet(
                         "profile of another namespace",
                         true,
                         pod("sidewarp.io/profile: other/fast", ""),
-                        "which no SidecarProfile can be named"),
+                        "which is no valid name of a SidecarProfile"),
                 argumentSet(
                         "profile of a long name",
                         true,
                         pod("sidewarp.io/profile: " + "a".repeat(254), ""),
-                        "which no SidecarProfile can be named"),
+                        "which is no valid name of a SidecarProfile"),
                 argumentSet(
                         "unusable profile",
                         true,
@@ -378,7 +378,7 @@ class InjectionRulesTest {
             assertThat(skip.warnings())
                     .singleElement()
                     .asString()
-                    .contains("native sidecars take Kubernetes 1.29 or later, on each Linux node too");
+                    .contains("native sidecars need Kubernetes 1.29 or later, on each Linux node too");
         });
     }
 

@@ -93,8 +93,8 @@ class ProfileRulesTest {
                 "{requests: {example.com/gpu: 1}}; a request of example.com/gpu (1) without a limit of the same amount",
                 "{requests: {example.com/gpu: 1}, limits: {example.com/gpu: 2}}; a request of example.com/gpu (1) without",
                 "{requests: {example.com/gpu: 2}, limits: {example.com/gpu: 1}}; a request of example.com/gpu (2) without",
-                "{limits: {example.com/gpu: 0.5}}; 0.5 of example.com/gpu, of which there are whole ones only",
-                "{limits: {example.com/gpu: 1500m}}; 1500m of example.com/gpu, of which there are whole ones only",
+                "{limits: {example.com/gpu: 0.5}}; 0.5 of example.com/gpu, which cannot be divided",
+                "{limits: {example.com/gpu: 1500m}}; 1500m of example.com/gpu, which cannot be divided",
                 "{limits: {sidewarp.io/rnic: 1}}; resources has sidewarp.io/rnic; remove it, rnics of the profile says",
             })
     void resourcesThatTheApiServerWouldRefuseAreWrong(String resources, String wrong) {

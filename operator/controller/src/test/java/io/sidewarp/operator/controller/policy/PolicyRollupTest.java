@@ -268,7 +268,7 @@ class PolicyRollupTest {
         assertThat(holding(status).type()).isEqualTo("Progressing");
         assertThat(holding(status).reason()).isEqualTo("Restoring");
         assertThat(holding(status).message())
-                .isEqualTo("waiting until 2 nodes have restored the NICs, of which pods may use some:"
+                .isEqualTo("waiting until 2 nodes have restored the NICs, which pods may still use:"
                         + " still-asked; still-ruled");
         assertThat(status.observedGeneration()).isEqualTo(9);
         assertThat(status.selectedNodes()).isEqualTo(1);

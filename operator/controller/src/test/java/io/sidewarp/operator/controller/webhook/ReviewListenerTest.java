@@ -154,7 +154,7 @@ class ReviewListenerTest {
             assertThat(answer(client)).startsWith("HTTP/1.1 404").endsWith("POST an AdmissionReview to /mutate-pods\n");
             assertThat(ask(client, " ".repeat(WebhookServer.MAX_REVIEW_OCTETS + 1)))
                     .startsWith("HTTP/1.1 413")
-                    .endsWith("more than 6291456 octets\n");
+                    .endsWith("more than 6291456 bytes\n");
             assertThat(ask(client, "review")).startsWith("HTTP/1.1 200").endsWith("review");
         }
     }
