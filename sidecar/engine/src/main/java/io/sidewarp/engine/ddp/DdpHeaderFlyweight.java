@@ -6,7 +6,7 @@ package io.sidewarp.engine.ddp;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * What the tagged and the untagged header share: the DDP Control octet and the first ULP-reserved octet (RFC 5041
+ * What the tagged and the untagged header share: the DDP Control byte and the first ULP-reserved byte (RFC 5041
  * section 4.1). Lies over a buffer, owns nothing.
  *
  * <pre>
@@ -26,16 +26,16 @@ public class DdpHeaderFlyweight {
     /** DDP Version. */
     public static final int VERSION_MASK = 0x03;
 
-    /** Offset of the DDP Control octet. */
+    /** Offset of the DDP Control byte. */
     public static final int CONTROL_OFFSET = 0;
-    /** Offset of the (first) ULP-reserved octet. */
+    /** Offset of the (first) ULP-reserved byte. */
     public static final int ULP_CONTROL_OFFSET = 1;
 
     private static final WireBuffer NOTHING = WireBuffer.allocate(0);
 
     /** The buffer below. */
     protected WireBuffer buffer = NOTHING;
-    /** Offset of the header's first octet in the buffer. */
+    /** Offset of the header's first byte in the buffer. */
     protected int offset;
 
     /** Lays this flyweight over a buffer. */
@@ -44,7 +44,7 @@ public class DdpHeaderFlyweight {
         offset = newOffset;
     }
 
-    /** True when the segment whose first octet this is has a tagged header. */
+    /** True when the segment whose first byte this is has a tagged header. */
     public static boolean isTagged(int control) {
         return (control & TAGGED_FLAG) != 0;
     }
@@ -54,12 +54,12 @@ public class DdpHeaderFlyweight {
         return buffer;
     }
 
-    /** Offset of the header's first octet in {@link #buffer()}. */
+    /** Offset of the header's first byte in {@link #buffer()}. */
     public int offset() {
         return offset;
     }
 
-    /** The DDP Control octet. */
+    /** The DDP Control byte. */
     public int control() {
         return buffer.getUnsignedByte(offset + CONTROL_OFFSET);
     }
@@ -74,12 +74,12 @@ public class DdpHeaderFlyweight {
         return control() & VERSION_MASK;
     }
 
-    /** The ULP-reserved octet, which RDMAP uses as its Control Field. */
+    /** The ULP-reserved byte, which RDMAP uses as its Control Field. */
     public int ulpControl() {
         return buffer.getUnsignedByte(offset + ULP_CONTROL_OFFSET);
     }
 
-    /** Writes the DDP Control octet with reserved bits zero, and the ULP-reserved octet. */
+    /** Writes the DDP Control byte with reserved bits zero, and the ULP-reserved byte. */
     protected void putControl(boolean tagged, boolean last, int version, int ulpControl) {
         buffer.putByte(
                 offset + CONTROL_OFFSET,

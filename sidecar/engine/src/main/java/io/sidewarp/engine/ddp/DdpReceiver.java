@@ -15,7 +15,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Inbound half of a DDP stream: validates each segment before one octet of it is placed (RFC 5041 section 7.1), places
+ * Inbound half of a DDP stream: validates each segment before one byte of it is placed (RFC 5041 section 7.1), places
  * it, and delivers messages in order (section 5.4). The lower layer gives segments in the sender's order, so a message
  * is delivered as soon as its last segment is placed. Allocates nothing. Belongs to one event loop.
  */
@@ -79,7 +79,7 @@ public final class DdpReceiver {
         return inside;
     }
 
-    /** Octets of the segment that is being received, header included. */
+    /** Bytes of the segment that is being received, header included. */
     public int segmentLength() {
         return segmentLength;
     }

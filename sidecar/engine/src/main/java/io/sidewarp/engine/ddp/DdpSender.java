@@ -16,7 +16,7 @@ public final class DdpSender {
     /** The first MSN of every queue number (RFC 5041 section 4.3). */
     public static final int FIRST_MSN = 1;
 
-    /** A message has fewer than 2^32 octets (RFC 5041 section 5.2). */
+    /** A message has fewer than 2^32 bytes (RFC 5041 section 5.2). */
     public static final long MAX_MESSAGE_LENGTH = 0xFFFF_FFFFL;
 
     private final TaggedHeaderFlyweight taggedHeader = new TaggedHeaderFlyweight();
@@ -56,7 +56,7 @@ public final class DdpSender {
         return active;
     }
 
-    /** Octets of payload of the current message that were committed. */
+    /** Bytes of payload of the current message that were committed. */
     public long sent() {
         return sent;
     }
@@ -76,7 +76,7 @@ public final class DdpSender {
     /**
      * Begins an untagged message and takes the next MSN of its queue number.
      *
-     * @param newUlpWord ULP-reserved octets 2 to 5
+     * @param newUlpWord ULP-reserved bytes 2 to 5
      * @return the MSN
      */
     public int beginUntagged(int newUlpControl, int newUlpWord, int queueNumber, PayloadSource from, long octets) {

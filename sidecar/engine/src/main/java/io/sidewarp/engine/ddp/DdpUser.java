@@ -14,7 +14,7 @@ public interface DdpUser {
     /**
      * Judges a tagged segment before anything is placed. Writes nothing.
      *
-     * @param payload octets of payload
+     * @param payload bytes of payload
      * @return the error, or null when DDP may go on
      */
     @Nullable
@@ -40,8 +40,8 @@ public interface DdpUser {
      * A segment is in error and was not placed; all later segments will be dropped (RFC 5041 section 7.1).
      *
      * @param buffer holds the segment, during this call
-     * @param offset of the segment's first octet
-     * @param length octets of the whole segment
+     * @param offset of the segment's first byte
+     * @param length bytes of the whole segment
      */
     void onSegmentError(ProtocolError error, WireBuffer buffer, int offset, int length);
 

@@ -12,9 +12,9 @@ public interface UntaggedBuffers {
     /** True when a buffer is posted for the message that is received now or next. */
     boolean available();
 
-    /** Octets of that buffer. */
+    /** Bytes of that buffer. */
     long capacity();
 
-    /** Places octets of the message into that buffer. */
+    /** Places bytes of the message into that buffer. */
     void place(long messageOffset, WireBuffer source, int sourceOffset, int length) throws RegionFault;
 }

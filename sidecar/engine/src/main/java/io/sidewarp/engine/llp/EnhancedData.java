@@ -6,7 +6,7 @@ package io.sidewarp.engine.llp;
 import java.util.List;
 
 /**
- * Enhanced RDMA connection establishment data: the first 4 octets of the Private Data of a frame with S=1 (RFC 6581
+ * Enhanced RDMA connection establishment data: the first 4 bytes of the Private Data of a frame with S=1 (RFC 6581
  * section 9).
  *
  * <pre>
@@ -26,7 +26,7 @@ import java.util.List;
  */
 public record EnhancedData(boolean peerToPeer, boolean rtrSend, boolean rtrWrite, boolean rtrRead, int ird, int ord) {
 
-    /** Octets of it. */
+    /** Bytes of it. */
     public static final int LENGTH = 4;
     /** A value of IRD or ORD that leaves the negotiation to the ULPs (section 9.1). */
     public static final int NOT_NEGOTIATED = 0x3FFF;

@@ -17,7 +17,7 @@ import io.sidewarp.engine.memory.WireBuffer;
 public interface LowerLayer {
 
     /**
-     * Octets of the largest ULPDU that is taken now, 128 to 64768 on MPA (RFC 5044 sections 3 and 4.5), at least 516 on
+     * Bytes of the largest ULPDU that is taken now, 128 to 64768 on MPA (RFC 5044 sections 3 and 4.5), at least 516 on
      * SCTP (RFC 5043 section 9). It may change between two calls of {@link UpperLayer#produce()}.
      */
     int mulpdu();
@@ -30,7 +30,7 @@ public interface LowerLayer {
      *
      * <p>A claim that is not committed is void: the next claim takes its place.
      *
-     * @param ulpduLength octets of the ULPDU, at most {@link #mulpdu()}
+     * @param ulpduLength bytes of the ULPDU, at most {@link #mulpdu()}
      * @return false when the transport takes no more at present; then nothing was claimed
      */
     boolean claim(int ulpduLength);
@@ -38,7 +38,7 @@ public interface LowerLayer {
     /** Buffer that holds the claimed ULPDU. */
     WireBuffer buffer();
 
-    /** Offset of the claimed ULPDU's first octet in {@link #buffer()}. */
+    /** Offset of the claimed ULPDU's first byte in {@link #buffer()}. */
     int offset();
 
     /** Hands the claimed ULPDU, now complete, to the lower layer. */
@@ -59,7 +59,7 @@ public interface LowerLayer {
      */
     boolean outputPermitted();
 
-    /** Asks for a call of {@link UpperLayer#produce()} as soon as the transport can take octets. Cheap to repeat. */
+    /** Asks for a call of {@link UpperLayer#produce()} as soon as the transport can take bytes. Cheap to repeat. */
     void requestOutput();
 
     /** Ends the outbound direction gracefully, behind everything committed. Reception goes on (RFC 5041 6.2.1). */

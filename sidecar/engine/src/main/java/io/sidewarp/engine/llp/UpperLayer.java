@@ -12,17 +12,17 @@ import io.sidewarp.engine.memory.WireBuffer;
 public interface UpperLayer {
 
     /**
-     * One ULPDU that was validated by the lower layer, in the order in which the peer sent it. The octets may be used
+     * One ULPDU that was validated by the lower layer, in the order in which the peer sent it. The bytes may be used
      * during this call only.
      *
-     * @param length exact octets of the ULPDU
+     * @param length exact bytes of the ULPDU
      */
     void onUlpdu(WireBuffer buffer, int offset, int length);
 
     /** The batch of input that the transport had is over: time to signal completions in one go. */
     void onInputDone();
 
-    /** The transport can take octets: claim and commit ULPDUs until there are no more or a claim is refused. */
+    /** The transport can take bytes: claim and commit ULPDUs until there are no more or a claim is refused. */
     void produce();
 
     /** {@link LowerLayer#outputPermitted()} became true behind start-up: the peer's first ULPDU was taken. */

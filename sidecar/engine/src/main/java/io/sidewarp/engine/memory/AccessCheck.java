@@ -12,7 +12,7 @@ public enum AccessCheck {
     NOT_ASSOCIATED,
     /** The region does not give the right. */
     NO_RIGHT,
-    /** Some octet lies outside of the region. */
+    /** Some byte lies outside of the region. */
     BOUNDS,
     /** Tagged offset plus length exceeds 2^64. */
     WRAP

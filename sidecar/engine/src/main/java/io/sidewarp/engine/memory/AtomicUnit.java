@@ -13,7 +13,7 @@ public final class AtomicUnit {
     /**
      * FetchAdd (RFC 7306 section 5.1.1): adds field by field. The caller has checked state, rights, bounds and alignment.
      *
-     * @param offset octets from the beginning of the region
+     * @param offset bytes from the beginning of the region
      * @param mask the most significant bit of each field; 0 for one field of 64 bits
      * @return the value before
      * @throws RegionFault when the backing is gone

@@ -22,7 +22,7 @@ public final class DeviceRegions {
 
         int stag();
 
-        /** Tagged offset of the first octet. */
+        /** Tagged offset of the first byte. */
         long baseTaggedOffset();
 
         /** Ends it; from then on the device does not touch the memory. */

@@ -411,7 +411,7 @@ final class LinuxFiles {
         }
     }
 
-    /** Octets in a page of the files of a file system: a huge page's where it has such, else {@link #pageSize()}. */
+    /** Bytes in a page of the files of a file system: a huge page's where it has such, else {@link #pageSize()}. */
     static long pageSize(int descriptor) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);

@@ -25,7 +25,7 @@ public final class ManagedBacking implements RegionBacking {
     /**
      * Allocates zeroed memory; zeroing also touches every page of it.
      *
-     * @param length octets, at least 1
+     * @param length bytes, at least 1
      * @throws RegionException OUT_OF_BOUNDS for a length below 1, NO_SPACE when there is no memory left
      */
     public static ManagedBacking allocate(long length) {

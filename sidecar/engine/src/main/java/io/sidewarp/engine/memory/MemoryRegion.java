@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Registered memory: a backing that peers and work requests may use through an STag. {@link MemoryManager} makes and
- * ends regions. Thread-safe; copies of the same octets are not ordered against each other.
+ * ends regions. Thread-safe; copies of the same bytes are not ordered against each other.
  *
  * <p>{@link #place}, {@link #fetch}, {@link #isValid} and {@link #allows} are on the data path: no lock, no allocation
  * unless they fail.
@@ -77,12 +77,12 @@ public final class MemoryRegion {
         return stag & ~KEY_MASK | key & KEY_MASK;
     }
 
-    /** Tagged offset of the first octet, unsigned. */
+    /** Tagged offset of the first byte, unsigned. */
     public long baseTaggedOffset() {
         return baseTaggedOffset;
     }
 
-    /** Octets, at least 1. */
+    /** Bytes, at least 1. */
     public long length() {
         return length;
     }
@@ -131,10 +131,10 @@ public final class MemoryRegion {
     }
 
     /**
-     * Copies octets into the region. The caller has checked state, rights and bounds.
+     * Copies bytes into the region. The caller has checked state, rights and bounds.
      *
-     * @param offset octets from the beginning of the region
-     * @throws RegionFault when the backing is gone; the region is FAULTED or DEREGISTERED then, and some of the octets
+     * @param offset bytes from the beginning of the region
+     * @throws RegionFault when the backing is gone; the region is FAULTED or DEREGISTERED then, and some of the bytes
      *     may have been copied
      * @throws IndexOutOfBoundsException for a range outside of the region or the buffer
      */
@@ -142,15 +142,15 @@ public final class MemoryRegion {
         copy(source.segment(), sourceOffset, segment, offset, octets);
     }
 
-    /** Copies octets from any memory into the region; otherwise as {@link #place(long, WireBuffer, int, int)}. */
+    /** Copies bytes from any memory into the region; otherwise as {@link #place(long, WireBuffer, int, int)}. */
     public void place(long offset, MemorySegment source, long sourceOffset, long octets) throws RegionFault {
         copy(source, sourceOffset, segment, offset, octets);
     }
 
     /**
-     * Copies octets out of the region. The caller has checked state, rights and bounds.
+     * Copies bytes out of the region. The caller has checked state, rights and bounds.
      *
-     * @param offset octets from the beginning of the region
+     * @param offset bytes from the beginning of the region
      * @throws RegionFault when the backing is gone; the region is FAULTED or DEREGISTERED then, and what was copied is
      *     undefined
      * @throws IndexOutOfBoundsException for a range outside of the region or the buffer
@@ -159,7 +159,7 @@ public final class MemoryRegion {
         copy(segment, offset, target.segment(), targetOffset, octets);
     }
 
-    /** Copies octets of the region into any memory; otherwise as {@link #fetch(long, WireBuffer, int, int)}. */
+    /** Copies bytes of the region into any memory; otherwise as {@link #fetch(long, WireBuffer, int, int)}. */
     public void fetch(long offset, MemorySegment target, long targetOffset, long octets) throws RegionFault {
         copy(segment, offset, target, targetOffset, octets);
     }

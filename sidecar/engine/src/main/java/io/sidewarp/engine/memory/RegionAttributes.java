@@ -9,7 +9,7 @@ import java.util.Set;
  * What to register a region with.
  *
  * @param access rights; empty gives neither remote access nor local placement
- * @param baseTaggedOffset tagged offset of the region's first octet, unsigned
+ * @param baseTaggedOffset tagged offset of the region's first byte, unsigned
  */
 public record RegionAttributes(Set<AccessRight> access, long baseTaggedOffset) {
 

@@ -11,7 +11,7 @@ public sealed interface RegionBacking extends AutoCloseable permits SharedBackin
     /** All of the memory, accessible from every thread until {@link #close()}. */
     MemorySegment segment();
 
-    /** Octets. */
+    /** Bytes. */
     default long length() {
         return segment().byteSize();
     }

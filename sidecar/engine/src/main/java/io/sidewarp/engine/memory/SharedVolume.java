@@ -61,7 +61,7 @@ public final class SharedVolume {
         /**
          * Refuses by throwing: then nothing is created and nothing gets memory.
          *
-         * @param length octets of the part
+         * @param length bytes of the part
          * @param access who may use the file, or create it
          */
         void admit(long length, Access access);
@@ -100,7 +100,7 @@ public final class SharedVolume {
     }
 
     /**
-     * Octets in a page of the volume: what offsets into files must be a multiple of. On a file system of huge pages
+     * Bytes in a page of the volume: what offsets into files must be a multiple of. On a file system of huge pages
      * (hugetlbfs) it is the size of those.
      *
      * @throws RegionException IO when the volume cannot be opened
@@ -128,7 +128,7 @@ public final class SharedVolume {
         }
     }
 
-    /** Octets of the pages that hold so many octets from the beginning of a page on; as many where a long holds no more. */
+    /** Bytes of the pages that hold so many bytes from the beginning of a page on; as many where a long holds no more. */
     static long wholePages(long octets, long page) {
         long whole = Math.ceilDiv(octets, page) * page;
         return whole < octets ? octets : whole;
@@ -172,9 +172,9 @@ public final class SharedVolume {
      * is slow and a lack of space shows now.
      *
      * @param relativePath names separated by "/"
-     * @param offset octets from the beginning of the file, a multiple of {@link #pageSize()}
-     * @param length octets, or 0 for the rest of the file
-     * @param mode of a file that is created: it has mode 0660 and offset plus length octets, or whole huge pages, and is
+     * @param offset bytes from the beginning of the file, a multiple of {@link #pageSize()}
+     * @param length bytes, or 0 for the rest of the file
+     * @param mode of a file that is created: it has mode 0660 and offset plus length bytes, or whole huge pages, and is
      *     removed when the backing is closed. Only the part gets memory, not what is in front of it. A file that is taken
      *     over is extended with zeros where it is shorter, and never cut. A file that is opened must be long enough
      * @param holder whom the file is for
@@ -293,7 +293,7 @@ public final class SharedVolume {
     }
 
     /**
-     * Reads an octet of every page, for kernels that cannot populate. Reading changes nothing that the application may be
+     * Reads a byte of every page, for kernels that cannot populate. Reading changes nothing that the application may be
      * writing, and unlike atomic operations it survives a truncation also where the virtual machine interprets.
      */
     static boolean touch(MemorySegment segment) {

@@ -14,15 +14,15 @@ public final class TaggedAccess {
     private TaggedAccess() {}
 
     /**
-     * Validates an access to a range of octets. The first check that fails decides: STag, association, right, wrap,
+     * Validates an access to a range of bytes. The first check that fails decides: STag, association, right, wrap,
      * bounds.
      *
      * @param region what {@link StagTable#lookup(int)} gave
      * @param protectionDomain of the stream
      * @param queuePair number of the stream's queue pair
      * @param accessBits rights that are necessary ({@link AccessRight#bit()})
-     * @param taggedOffset first octet, unsigned
-     * @param length octets, 0 to 2^63-1
+     * @param taggedOffset first byte, unsigned
+     * @param length bytes, 0 to 2^63-1
      */
     public static AccessCheck check(
             @Nullable MemoryRegion region,
@@ -57,7 +57,7 @@ public final class TaggedAccess {
         return region.allows(accessBits) ? AccessCheck.OK : AccessCheck.NO_RIGHT;
     }
 
-    /** Whether offset plus length exceeds 2^64. A range that ends with octet 2^64-1 does not. */
+    /** Whether offset plus length exceeds 2^64. A range that ends with byte 2^64-1 does not. */
     static boolean wraps(long taggedOffset, long length) {
         return length != 0 && Long.compareUnsigned(taggedOffset + (length - 1), taggedOffset) < 0;
     }

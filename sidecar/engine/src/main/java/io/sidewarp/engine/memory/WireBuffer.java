@@ -8,8 +8,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Octets on their way to or from the wire: one piece of direct memory with the two views that the data path needs, made
- * once. Offsets are absolute, multi-octet fields are big-endian. Not thread-safe; its owner is an event loop.
+ * Bytes on their way to or from the wire: one piece of direct memory with the two views that the data path needs, made
+ * once. Offsets are absolute, multi-byte fields are big-endian. Not thread-safe; its owner is an event loop.
  */
 public final class WireBuffer {
 
@@ -21,19 +21,19 @@ public final class WireBuffer {
         this.segment = MemorySegment.ofBuffer(nio);
     }
 
-    /** New zeroed direct memory of the given number of octets. */
+    /** New zeroed direct memory of the given number of bytes. */
     public static WireBuffer allocate(int capacity) {
         return new WireBuffer(ByteBuffer.allocateDirect(capacity).order(ByteOrder.BIG_ENDIAN));
     }
 
-    /** A buffer with a copy of the octets, for tests and start-up frames. */
+    /** A buffer with a copy of the bytes, for tests and start-up frames. */
     public static WireBuffer copyOf(byte[] octets) {
         WireBuffer buffer = allocate(octets.length);
         buffer.putBytes(0, octets, 0, octets.length);
         return buffer;
     }
 
-    /** Octets that it holds. */
+    /** Bytes that it holds. */
     public int capacity() {
         return nio.capacity();
     }
@@ -88,7 +88,7 @@ public final class WireBuffer {
         nio.put(offset, source, sourceOffset, length);
     }
 
-    /** Copies octets from another buffer, or within this one (overlap allowed). */
+    /** Copies bytes from another buffer, or within this one (overlap allowed). */
     public void putBytes(int offset, WireBuffer source, int sourceOffset, int length) {
         MemorySegment.copy(source.segment, sourceOffset, segment, offset, length);
     }

@@ -3,7 +3,7 @@
 
 /**
  * Memory that work requests and peers may use: regions over files of the shared volume or over private memory, their
- * STags, protection domains, and the checks of RFC 5040 section 7.2 and RFC 5041 section 7.1. Octets go in and out of
+ * STags, protection domains, and the checks of RFC 5040 section 7.2 and RFC 5041 section 7.1. Bytes go in and out of
  * a region through {@link io.sidewarp.engine.memory.MemoryRegion} only, which stops that when the region is revoked
  * and turns a truncated file into a {@link io.sidewarp.engine.memory.RegionFault}. Knows no other package of the
  * engine.

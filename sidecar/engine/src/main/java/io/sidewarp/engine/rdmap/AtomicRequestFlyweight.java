@@ -6,7 +6,7 @@ package io.sidewarp.engine.rdmap;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * Atomic Request header (RFC 7306 section 5.2.1), 52 octets behind the untagged DDP header.
+ * Atomic Request header (RFC 7306 section 5.2.1), 52 bytes behind the untagged DDP header.
  *
  * <pre>
  *    0                   1                   2                   3
@@ -40,7 +40,7 @@ public final class AtomicRequestFlyweight {
     public static final int ADD_SWAP_MASK_OFFSET = 28;
     public static final int COMPARE_DATA_OFFSET = 36;
     public static final int COMPARE_MASK_OFFSET = 44;
-    /** Octets of the header. */
+    /** Bytes of the header. */
     public static final int LENGTH = 52;
 
     private static final int AOPCODE_MASK = 0x0F;

@@ -46,7 +46,7 @@ final class AtomicResponder {
     /**
      * Carries out the request in the buffer.
      *
-     * @param length octets of the message
+     * @param length bytes of the message
      * @return why the request was refused, then memory is unchanged; or null
      */
     @Nullable

@@ -14,7 +14,7 @@ public interface CompletionSink {
     /**
      * A receive is complete.
      *
-     * @param length octets of the message
+     * @param length bytes of the message
      * @param control the message's RDMAP Control Field ({@link RdmapControl})
      * @param invalidatedStag the STag that the message invalidated, if its opcode says so
      */

@@ -30,7 +30,7 @@ final class InboundMessages implements DdpUser {
 
     private static final int NO_OPCODE = -1;
 
-    /** Room for a Terminate, with some for peers that append octets. */
+    /** Room for a Terminate, with some for peers that append bytes. */
     private static final int TERMINATE_BUFFER = 256;
 
     private final RdmapStream stream;

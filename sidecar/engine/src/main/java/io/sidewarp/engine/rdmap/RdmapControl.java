@@ -4,7 +4,7 @@
 package io.sidewarp.engine.rdmap;
 
 /**
- * The RDMAP Control Field, which travels in the first ULP-reserved octet of the DDP header (RFC 5040 section 4.1), and
+ * The RDMAP Control Field, which travels in the first ULP-reserved byte of the DDP header (RFC 5040 section 4.1), and
  * the rules that go with each opcode.
  *
  * <pre>
@@ -49,7 +49,7 @@ public final class RdmapControl {
 
     private RdmapControl() {}
 
-    /** Control octet with the reserved bits zero. */
+    /** Control byte with the reserved bits zero. */
     public static int of(int version, int opcode) {
         return version << VERSION_SHIFT | opcode;
     }

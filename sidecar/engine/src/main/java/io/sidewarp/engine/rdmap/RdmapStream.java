@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One RDMAP stream in RDMA mode (RFC 5040 with RFC 7306), over a DDP stream, over a lower layer: a state machine without I/O and
- * threads. Work requests come from work queues, octets from the lower layer; completions go to a sink. One event loop
+ * threads. Work requests come from work queues, bytes from the lower layer; completions go to a sink. One event loop
  * owns it. The data path allocates nothing.
  */
 public final class RdmapStream implements UpperLayer {
@@ -98,7 +98,7 @@ public final class RdmapStream implements UpperLayer {
         return counters;
     }
 
-    /** Octets of the largest segment, as of the last output. Any thread. */
+    /** Bytes of the largest segment, as of the last output. Any thread. */
     public int mulpdu() {
         return mulpdu;
     }

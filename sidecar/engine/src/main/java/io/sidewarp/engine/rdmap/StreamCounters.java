@@ -52,7 +52,7 @@ public final class StreamCounters {
         immediatesReceived++;
     }
 
-    /** Octets of payload of Writes, Sends and Read Responses. */
+    /** Bytes of payload of Writes, Sends and Read Responses. */
     public long octetsSent() {
         return octetsSent;
     }

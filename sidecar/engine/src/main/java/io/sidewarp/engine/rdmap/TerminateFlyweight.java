@@ -7,7 +7,7 @@ import io.sidewarp.engine.memory.WireBuffer;
 
 /**
  * Terminate header (RFC 5040 section 4.8). The fixed word is followed by those optional parts that HdrCt names: the
- * DDP segment length, the terminated DDP header (14 or 18 octets) and the terminated RDMA Read Request header.
+ * DDP segment length, the terminated DDP header (14 or 18 bytes) and the terminated RDMA Read Request header.
  *
  * <pre>
  *    0                   1                   2                   3
@@ -29,9 +29,9 @@ public final class TerminateFlyweight {
     public static final int HDRCT_OFFSET = 2;
     public static final int SEGMENT_LENGTH_OFFSET = 4;
     public static final int DDP_HEADER_OFFSET = 6;
-    /** Octets without optional parts. */
+    /** Bytes without optional parts. */
     public static final int MIN_LENGTH = 4;
-    /** Octets with all optional parts. */
+    /** Bytes with all optional parts. */
     public static final int MAX_LENGTH = 6 + 18 + ReadRequestFlyweight.LENGTH;
 
     /** M: the DDP Segment Length is valid. */
@@ -66,7 +66,7 @@ public final class TerminateFlyweight {
     }
 
     /**
-     * True when the word is laid out as Linux siw lays it on little-endian machines: nibbles of the first octet
+     * True when the word is laid out as Linux siw lays it on little-endian machines: nibbles of the first byte
      * swapped, flags at the low end of the third. Told by flags where the RFC has reserved bits (siw sets M and D, or
      * all three, and leaves its own reserved bits zero); without any flag, by an LLP error code (which RDMAP does not
      * use with type 0x2).

@@ -37,7 +37,7 @@ final class TerminateMessage implements PayloadSource {
     /**
      * For an error of an incoming segment (section 7.1 rule 2).
      *
-     * @param segmentLength octets of the whole segment
+     * @param segmentLength bytes of the whole segment
      */
     static TerminateMessage of(ProtocolError error, WireBuffer segment, int offset, int segmentLength) {
         boolean tagged = segmentLength > 0 && DdpHeaderFlyweight.isTagged(segment.getUnsignedByte(offset));
@@ -56,7 +56,7 @@ final class TerminateMessage implements PayloadSource {
      * buffer, since its last segment does not hold all of it when it came in several.
      *
      * @param header of the request's last segment
-     * @param segmentLength octets of that segment
+     * @param segmentLength bytes of that segment
      * @param request the request, from the beginning of the buffer on
      */
     static TerminateMessage of(
@@ -72,7 +72,7 @@ final class TerminateMessage implements PayloadSource {
     /**
      * For an RDMA Read whose response could not be continued: the request, advanced by what was sent (section 4.8).
      *
-     * @param sent octets of the response that were sent
+     * @param sent bytes of the response that were sent
      */
     static TerminateMessage of(ProtocolError error, InboundRequests.Request request, long sent) {
         int headerLength = UntaggedHeaderFlyweight.LENGTH;
@@ -96,7 +96,7 @@ final class TerminateMessage implements PayloadSource {
         header.segmentLength(segmentLength);
     }
 
-    /** Octets of the message. */
+    /** Bytes of the message. */
     int length() {
         return length;
     }

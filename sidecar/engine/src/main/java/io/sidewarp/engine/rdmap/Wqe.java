@@ -225,7 +225,7 @@ public final class Wqe implements PayloadSource {
         return signaled;
     }
 
-    /** Octets of all elements. */
+    /** Bytes of all elements. */
     public long length() {
         return length;
     }
@@ -427,7 +427,7 @@ public final class Wqe implements PayloadSource {
         covers = messages;
     }
 
-    /** Octets of a Read Response that were placed. */
+    /** Bytes of a Read Response that were placed. */
     long received() {
         return received;
     }
@@ -436,7 +436,7 @@ public final class Wqe implements PayloadSource {
         received += octets;
     }
 
-    /** STag of the sink of an RDMA Read, 0 for a read of no octets without a sink. */
+    /** STag of the sink of an RDMA Read, 0 for a read of no bytes without a sink. */
     int sinkStag() {
         MemoryRegion region = sink();
         return region == null ? 0 : region.stag();
@@ -482,7 +482,7 @@ public final class Wqe implements PayloadSource {
         transfer(messageOffset, target, targetOffset, octets, true);
     }
 
-    /** Places octets of a received message. */
+    /** Places bytes of a received message. */
     void place(long messageOffset, WireBuffer source, int sourceOffset, int octets) throws RegionFault {
         transfer(messageOffset, source, sourceOffset, octets, false);
     }

@@ -22,7 +22,7 @@ import java.util.List;
  * @param retransmittedChunks DATA chunks that were sent again
  * @param pendingChunks given to SCTP and not sent yet
  * @param unacknowledgedChunks sent, and not known to have arrived
- * @param peerWindow octets that the peer can receive
+ * @param peerWindow bytes that the peer can receive
  * @param paths one for each address of the peer, the primary one first
  */
 public record AssociationAttributes(

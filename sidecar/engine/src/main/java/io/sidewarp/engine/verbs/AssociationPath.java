@@ -14,8 +14,8 @@ import java.time.Duration;
  * @param active false when it does not answer
  * @param smoothedRtt zero before the first measurement
  * @param rto retransmission time-out
- * @param congestionWindow octets
- * @param pathMtu octets of an SCTP packet
+ * @param congestionWindow bytes
+ * @param pathMtu bytes of an SCTP packet
  */
 public record AssociationPath(
         InetAddress remote,

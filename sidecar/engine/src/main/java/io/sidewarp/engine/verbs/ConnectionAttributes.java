@@ -15,7 +15,7 @@ import java.net.InetSocketAddress;
  * @param peerToPeer whether either side may send first (RFC 6581 section 9.2)
  * @param mpaRevision revision of MPA in use: 0 with an RDMAC peer, before start-up ended and on SCTP
  * @param protocolVersion of DDP and RDMAP: 1, or 0 with an RDMAC peer (RFC 5044 C.1)
- * @param mulpdu octets of the largest segment that is sent now
+ * @param mulpdu bytes of the largest segment that is sent now
  * @param association the SCTP association that carries it ({@link AssociationAttributes#id()}), 0 on TCP
  * @param stream identifier of its pair of streams of that association
  */

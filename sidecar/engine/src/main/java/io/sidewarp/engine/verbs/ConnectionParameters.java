@@ -10,7 +10,7 @@ import java.util.function.UnaryOperator;
 /**
  * What one side wants of a connection.
  *
- * @param privateData for the peer's application, at most 512 octets less what MPA takes of them to negotiate IRD and ORD
+ * @param privateData for the peer's application, at most 512 bytes less what MPA takes of them to negotiate IRD and ORD
  *     (RFC 5044 section 7.1.1, RFC 6581 section 6)
  * @param ird inbound RDMA Read Requests and Atomic Requests served at a time (RFC 5040 section 6.1)
  * @param ord outbound RDMA Read Requests and Atomic Requests at a time

@@ -16,7 +16,7 @@ public interface ConnectionRequest {
 
     InetSocketAddress localAddress();
 
-    /** The peer's private data, at most 512 octets. */
+    /** The peer's private data, at most 512 bytes. */
     byte[] privateData();
 
     /** Revision of MPA that the peer asks with (RFC 5044 section 7.1.1); 0 is an RDMAC peer. */
@@ -25,7 +25,7 @@ public interface ConnectionRequest {
     /** What the peer said of RDMA Reads. */
     ReadDepths peerDepths();
 
-    /** Octets of private data that an answer has room for: 512 less what MPA needs (RFC 6581 section 6). */
+    /** Bytes of private data that an answer has room for: 512 less what MPA needs (RFC 6581 section 6). */
     int replyRoom();
 
     /**

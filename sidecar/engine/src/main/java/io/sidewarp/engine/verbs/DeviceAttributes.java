@@ -9,7 +9,7 @@ import java.util.Set;
  * Capabilities of a device.
  *
  * @param provider name of the provider, for instance "software"
- * @param maxPrivateData octets
+ * @param maxPrivateData bytes
  * @param extensions whether Immediate Data and atomic operations (RFC 7306) are possible
  */
 public record DeviceAttributes(

@@ -13,7 +13,7 @@ public enum Opcode {
     SEND,
     /** Receive of a Send-type message or of Immediate Data. */
     RECEIVE,
-    /** Immediate Data (RFC 7306 section 6): 8 octets that arrive in the completion of a receive. */
+    /** Immediate Data (RFC 7306 section 6): 8 bytes that arrive in the completion of a receive. */
     IMMEDIATE,
     /** RDMA Write, and Immediate Data behind it. */
     RDMA_WRITE_WITH_IMMEDIATE,

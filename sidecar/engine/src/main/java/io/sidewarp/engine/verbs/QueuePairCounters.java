@@ -4,7 +4,7 @@
 package io.sidewarp.engine.verbs;
 
 /**
- * Counters of a queue pair. Octets are payload without headers; messages count when complete.
+ * Counters of a queue pair. Bytes are payload without headers; messages count when complete.
  *
  * @param segmentsSent FPDUs or SCTP chunks, as is {@code segmentsReceived}
  */

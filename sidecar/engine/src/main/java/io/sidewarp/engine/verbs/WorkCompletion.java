@@ -88,7 +88,7 @@ public final class WorkCompletion {
         return status;
     }
 
-    /** Octets transferred; of a receive, the length of the message, which is 0 for Immediate Data. */
+    /** Bytes transferred; of a receive, the length of the message, which is 0 for Immediate Data. */
     public long length() {
         return length;
     }

@@ -72,7 +72,7 @@ public final class WorkRequest {
     /**
      * Adds a part of a local region.
      *
-     * @param offset octets from the beginning of the region
+     * @param offset bytes from the beginning of the region
      * @param octets length of the part
      * @throws IllegalStateException beyond {@link #MAX_SGE} elements
      */
@@ -88,7 +88,7 @@ public final class WorkRequest {
         return this;
     }
 
-    /** Names the peer's memory for RDMA Write, RDMA Read and the atomic operations, which need 8 aligned octets. */
+    /** Names the peer's memory for RDMA Write, RDMA Read and the atomic operations, which need 8 aligned bytes. */
     public WorkRequest remote(int stag, long taggedOffset) {
         remoteStag = stag;
         remoteTaggedOffset = taggedOffset;
@@ -156,7 +156,7 @@ public final class WorkRequest {
         return this;
     }
 
-    /** The 8 octets of Immediate Data, of which the most significant travels first. */
+    /** The 8 bytes of Immediate Data, of which the most significant travels first. */
     public WorkRequest immediate(long data) {
         immediate = data;
         return this;
@@ -211,7 +211,7 @@ public final class WorkRequest {
         return lengths[Objects.checkIndex(index, sgeCount)];
     }
 
-    /** Octets of all elements together. */
+    /** Bytes of all elements together. */
     public long length() {
         return length;
     }

@@ -12,7 +12,7 @@ final class Crc32c {
 
     private final CRC32C crc = new CRC32C();
 
-    /** The CRC32c value of the octets. */
+    /** The CRC32c value of the bytes. */
     int of(WireBuffer buffer, int offset, int length) {
         ByteBuffer nio = buffer.nio();
         nio.limit(offset + length).position(offset);

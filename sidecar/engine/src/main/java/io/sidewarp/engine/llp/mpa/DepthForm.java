@@ -33,12 +33,12 @@ enum DepthForm {
         return revision >= 2 ? ENHANCED : unenhanced(depths);
     }
 
-    /** Octets of it. */
+    /** Bytes of it. */
     int length() {
         return length;
     }
 
-    /** Octets that are left for the Consumer. */
+    /** Bytes that are left for the Consumer. */
     int room() {
         return MpaFrameFlyweight.MAX_PD_LENGTH - length;
     }

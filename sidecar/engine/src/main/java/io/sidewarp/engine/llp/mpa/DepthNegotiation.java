@@ -8,7 +8,7 @@ public enum DepthNegotiation {
     /** In the enhanced data of revision 2, and not at all with other revisions (RFC 6581 section 9.1). */
     ENHANCED,
     /**
-     * As {@link #ENHANCED}, and with other revisions in the first 8 octets of the Private Data, as Windows does for SMB
+     * As {@link #ENHANCED}, and with other revisions in the first 8 bytes of the Private Data, as Windows does for SMB
      * Direct: IRD and ORD, 32 bits each, big-endian.
      */
     PRIVATE_DATA,

@@ -16,13 +16,13 @@ import io.sidewarp.engine.memory.WireBuffer;
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+                               +
  *  ~                            ULPDU                              ~
  *  |                               +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
- *  |                               |        PAD (0-3 octets)       |
+ *  |                               |        PAD (0-3 bytes)       |
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  *  |                              CRC                              |
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  * </pre>
  *
- * <p>The CRC field is the one place where an octet order differs: least significant octet first, as iSCSI has it.
+ * <p>The CRC field is the one place where a byte order differs: least significant byte first, as iSCSI has it.
  */
 public final class FpduFlyweight {
 
@@ -31,20 +31,20 @@ public final class FpduFlyweight {
     public static final int ULPDU_OFFSET = 2;
     public static final int CRC_FIELD_LENGTH = 4;
 
-    /** FPDUs are an integral multiple of this many octets. */
+    /** FPDUs are an integral multiple of this many bytes. */
     public static final int ALIGNMENT = 4;
 
-    /** The largest ULPDU that DDP may hand over, in octets (RFC 5044 section 3). */
+    /** The largest ULPDU that DDP may hand over, in bytes (RFC 5044 section 3). */
     public static final int MAX_ULPDU_LENGTH = 64768;
 
     private FpduFlyweight() {}
 
-    /** Octets of PAD behind a ULPDU. */
+    /** Bytes of PAD behind a ULPDU. */
     public static int padLength(int ulpduLength) {
         return -(ULPDU_LENGTH_FIELD_LENGTH + ulpduLength) & (ALIGNMENT - 1);
     }
 
-    /** Octets of the whole FPDU around a ULPDU, without Markers. */
+    /** Bytes of the whole FPDU around a ULPDU, without Markers. */
     public static int length(int ulpduLength) {
         return crcOffset(ulpduLength) + CRC_FIELD_LENGTH;
     }

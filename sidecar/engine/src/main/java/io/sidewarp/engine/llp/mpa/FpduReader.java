@@ -9,22 +9,22 @@ import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Inbound half of Full Operation: finds the FPDUs in the octet stream by their ULPDU_Length, verifies them and passes
+ * Inbound half of Full Operation: finds the FPDUs in the byte stream by their ULPDU_Length, verifies them and passes
  * their ULPDUs up (RFC 5044 sections 5.2 and 6).
  *
  * <p>An FPDU that lies in the input as a whole is handed up from there. One that does not is put together in a buffer
  * of the transport, which is held only until the FPDU is complete, and which grows with what has come of it; or it is left
  * to a caller that keeps it in the input, if it is long. Markers are taken out in place. Any ULPDU_Length that the field can
- * express is taken: section 3 limits the sender to 64768 octets, and section 8 has no error for a receiver to raise.
+ * express is taken: section 3 limits the sender to 64768 bytes, and section 8 has no error for a receiver to raise.
  * Allocates nothing.
  */
 final class FpduReader {
 
-    /** Octets of an FPDU that is cheaply copied to be put together. */
+    /** Bytes of an FPDU that is cheaply copied to be put together. */
     static final int SHORT = 4096;
 
     /**
-     * How many times the octets that have come the buffer of a longer one may hold: so much that growing copies little, and
+     * How many times the bytes that have come the buffer of a longer one may hold: so much that growing copies little, and
      * so little that the peer has to send what it makes this side hold.
      */
     private static final int AHEAD = 4;
@@ -75,12 +75,12 @@ final class FpduReader {
         return position;
     }
 
-    /** Octets at the end of the latest input that were left to the caller. */
+    /** Bytes at the end of the latest input that were left to the caller. */
     int left() {
         return left;
     }
 
-    /** Octets of the FPDU that they begin. */
+    /** Bytes of the FPDU that they begin. */
     int incompleteLength() {
         return incompleteLength;
     }
@@ -97,10 +97,10 @@ final class FpduReader {
     }
 
     /**
-     * Takes the next octets of the stream, which it may rearrange where they are. After an error the reader has
+     * Takes the next bytes of the stream, which it may rearrange where they are. After an error the reader has
      * stopped.
      *
-     * @param keeps whether the caller keeps the beginning of an FPDU of more than {@link #SHORT} octets and passes it again
+     * @param keeps whether the caller keeps the beginning of an FPDU of more than {@link #SHORT} bytes and passes it again
      *     with what follows
      * @return what is wrong with the stream, or null
      */
@@ -140,7 +140,7 @@ final class FpduReader {
         return null;
     }
 
-    /** Keeps octets of an incomplete FPDU: its header here, all of it in a buffer once its length is known. */
+    /** Keeps bytes of an incomplete FPDU: its header here, all of it in a buffer once its length is known. */
     private int hold(WireBuffer in, int offset, int available) {
         int taken = 0;
         WireBuffer target = partial;
@@ -169,7 +169,7 @@ final class FpduReader {
         return taken + more;
     }
 
-    /** Of the buffer of an incomplete FPDU, of which so many octets have come. */
+    /** Of the buffer of an incomplete FPDU, of which so many bytes have come. */
     private int capacity(int octets) {
         return Math.min(partialLength, Math.max(SHORT, AHEAD * octets));
     }

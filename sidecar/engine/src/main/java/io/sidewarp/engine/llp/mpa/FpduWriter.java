@@ -27,13 +27,13 @@ final class FpduWriter {
         this.position = position;
     }
 
-    /** Octets of the next FPDU with everything around a ULPDU of the given length. */
+    /** Bytes of the next FPDU with everything around a ULPDU of the given length. */
     int fpduLength(int ulpduLength) {
         int plain = FpduFlyweight.length(ulpduLength);
         return markers ? plain + MarkerFlyweight.count(position, plain) * MarkerFlyweight.LENGTH : plain;
     }
 
-    /** Octets of the next FPDU in front of its ULPDU's first octet. */
+    /** Bytes of the next FPDU in front of its ULPDU's first byte. */
     int ulpduOffset() {
         return leadingMarkerLength() + FpduFlyweight.ULPDU_OFFSET;
     }
@@ -41,7 +41,7 @@ final class FpduWriter {
     /**
      * Completes the FPDU that begins at the offset, around a ULPDU that stands contiguously at {@link #ulpduOffset()}.
      *
-     * @return octets of the FPDU
+     * @return bytes of the FPDU
      */
     int write(WireBuffer buffer, int offset, int ulpduLength) {
         int length = fpduLength(ulpduLength);
@@ -58,8 +58,8 @@ final class FpduWriter {
     }
 
     /**
-     * Moves the octets behind each Marker to where they belong, the last ones first, so that nothing is overwritten and
-     * each octet is moved at most once.
+     * Moves the bytes behind each Marker to where they belong, the last ones first, so that nothing is overwritten and
+     * each byte is moved at most once.
      */
     private void insertMarkers(WireBuffer buffer, int offset, int header, int plainLength) {
         if (header != offset) {

@@ -16,19 +16,19 @@ import io.sidewarp.engine.memory.WireBuffer;
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  * </pre>
  *
- * <p>Positions count the octets of the stream, Markers included, from the first octet of Full Operation. There the
+ * <p>Positions count the bytes of the stream, Markers included, from the first byte of Full Operation. There the
  * first Marker stands, so a Marker begins wherever the position is a multiple of 512; the wrap of TCP's sequence
  * numbers does not matter, because 2^32 is such a multiple too.
  */
 public final class MarkerFlyweight {
 
-    /** Octets of a Marker. */
+    /** Bytes of a Marker. */
     public static final int LENGTH = 4;
 
-    /** Octets from the first octet of a Marker to that of the next. */
+    /** Bytes from the first byte of a Marker to that of the next. */
     public static final int INTERVAL = 512;
 
-    /** Octets between two Markers. */
+    /** Bytes between two Markers. */
     public static final int GAP = INTERVAL - LENGTH;
 
     public static final int RESERVED_FIELD_OFFSET = 0;
@@ -49,8 +49,8 @@ public final class MarkerFlyweight {
     }
 
     /**
-     * Whether the Marker at the offset points back over the given number of octets. Only the 16 bits of the field
-     * count, which is enough for every FPDU whose ULPDU keeps within 64768 octets.
+     * Whether the Marker at the offset points back over the given number of bytes. Only the 16 bits of the field
+     * count, which is enough for every FPDU whose ULPDU keeps within 64768 bytes.
      */
     public static boolean pointsBack(WireBuffer buffer, int offset, int octets) {
         return fpduPtr(buffer, offset) == (octets & FPDUPTR_MASK);
@@ -61,7 +61,7 @@ public final class MarkerFlyweight {
         buffer.putInt(offset, fpduPtr & FPDUPTR_MASK);
     }
 
-    /** Octets from a position to the first octet of the next Marker, 0 to 511. */
+    /** Bytes from a position to the first byte of the next Marker, 0 to 511. */
     public static int distance(long position) {
         return (int) -position & (INTERVAL - 1);
     }
@@ -71,7 +71,7 @@ public final class MarkerFlyweight {
      * not.
      *
      * @param position where the FPDU begins, a Marker in front of it included
-     * @param fpduLength octets of the FPDU without Markers
+     * @param fpduLength bytes of the FPDU without Markers
      */
     public static int count(long position, int fpduLength) {
         int distance = distance(position);

@@ -15,16 +15,16 @@ import org.jspecify.annotations.Nullable;
  * state machine without I/O, threads or timers; everything happens on the event loop that owns the TCP connection.
  *
  * <p>The I/O layer calls {@link #start} when the TCP stream has reached the point where MPA begins, {@link #receive},
- * {@link #receiveDone} and {@link #receiveEnd} with what arrives, {@link #produce} and {@link #transferred} when octets
+ * {@link #receiveDone} and {@link #receiveEnd} with what arrives, {@link #produce} and {@link #transferred} when bytes
  * can go out and have gone, {@link #startupTimeout} when its timer says so, and last of all either {@link #closed} or
- * {@link #receiveLost}. The layer above uses it as a {@link LowerLayer}; positions there are octets of the outbound TCP
+ * {@link #receiveLost}. The layer above uses it as a {@link LowerLayer}; positions there are bytes of the outbound TCP
  * stream since MPA began.
  *
  * <p>Full Operation allocates nothing per FPDU and answers what is wrong with the input without exceptions.
  */
 public final class MpaConnection implements LowerLayer {
 
-    /** Room in octets that holds every FPDU: 64768 octets of ULPDU, Markers and the rest. */
+    /** Room in bytes that holds every FPDU: 64768 bytes of ULPDU, Markers and the rest. */
     public static final int MAX_FPDU_LENGTH = 65288;
 
     private static final int NO_CLAIM = -1;
@@ -155,10 +155,10 @@ public final class MpaConnection implements LowerLayer {
     // ---- Input
 
     /**
-     * Takes octets that TCP delivered, in any portions. They may be changed where they are, and are done with when this
+     * Takes bytes that TCP delivered, in any portions. They may be changed where they are, and are done with when this
      * returns.
      *
-     * @return octets taken: all, except behind a Reply that rejects when TCP is left open for other use
+     * @return bytes taken: all, except behind a Reply that rejects when TCP is left open for other use
      */
     public int receive(WireBuffer in, int offset, int length) {
         return receive(in, offset, length, false);
@@ -187,7 +187,7 @@ public final class MpaConnection implements LowerLayer {
         return length;
     }
 
-    /** Octets of the FPDU whose beginning was not taken, or 0 when everything was. */
+    /** Bytes of the FPDU whose beginning was not taken, or 0 when everything was. */
     public int incompleteFpdu() {
         return reader == null || reader.left() == 0 ? 0 : reader.incompleteLength();
     }
@@ -197,7 +197,7 @@ public final class MpaConnection implements LowerLayer {
         return reader != null && reader.insideFpdu();
     }
 
-    /** Octets of the FPDUs that were received and validated. */
+    /** Bytes of the FPDUs that were received and validated. */
     public long receivedPosition() {
         return reader == null ? 0 : reader.position();
     }
@@ -265,13 +265,13 @@ public final class MpaConnection implements LowerLayer {
     // ---- Output
 
     /**
-     * Writes octets for TCP: a start-up frame, then FPDUs of the layer above. What is written is considered sent in
-     * this order. FPDUs are no longer than the buffer. One of {@link #MAX_FPDU_LENGTH} octets and some for a start-up frame
+     * Writes bytes for TCP: a start-up frame, then FPDUs of the layer above. What is written is considered sent in
+     * this order. FPDUs are no longer than the buffer. One of {@link #MAX_FPDU_LENGTH} bytes and some for a start-up frame
      * shortens none; one that holds a start-up frame, or an FPDU of the smallest MULPDU, always gets on.
      *
      * @param offset where to write first
-     * @param end behind the last octet that may be written
-     * @return octets written, 0 when there is nothing to send
+     * @param end behind the last byte that may be written
+     * @return bytes written, 0 when there is nothing to send
      */
     public int produce(WireBuffer out, int offset, int end) {
         cursor = offset;
@@ -302,7 +302,7 @@ public final class MpaConnection implements LowerLayer {
         return cursor - offset;
     }
 
-    /** TCP took over that many more of the octets that {@link #produce} returned. */
+    /** TCP took over that many more of the bytes that {@link #produce} returned. */
     public void transferred(long octets) {
         transferredPosition += octets;
         if (reader != null && upper != null && !closed) {
@@ -336,7 +336,7 @@ public final class MpaConnection implements LowerLayer {
         }
     }
 
-    /** @param room octets that an FPDU has at most, besides what else bounds it */
+    /** @param room bytes that an FPDU has at most, besides what else bounds it */
     private void updateMulpdu(int room) {
         MpaStartup agreed = startup.agreed();
         int cap = startup.options().policy().maxFpdu();

@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
  *   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  *  |                                                               |
- *  +              Key: 16 octets, "MPA ID Req Frame"               +
+ *  +              Key: 16 bytes, "MPA ID Req Frame"               +
  *  |                        or "MPA ID Rep Frame"                  |
  *  +                                                               +
  *  |                                                               |
@@ -24,13 +24,13 @@ import java.nio.charset.StandardCharsets;
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  *  |M|C|R|S|  Res  |      Rev      |           PD_Length           |
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
- *  ~                   Private Data, 0 to 512 octets               ~
+ *  ~                   Private Data, 0 to 512 bytes               ~
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  * </pre>
  */
 public final class MpaFrameFlyweight {
 
-    /** Octets in front of the Private Data. */
+    /** Bytes in front of the Private Data. */
     public static final int HEADER_LENGTH = 20;
 
     public static final int KEY_FIELD_OFFSET = 0;
@@ -40,10 +40,10 @@ public final class MpaFrameFlyweight {
     public static final int PD_LENGTH_FIELD_OFFSET = 18;
     public static final int PRIVATE_DATA_FIELD_OFFSET = HEADER_LENGTH;
 
-    /** Private Data that a frame may hold, in octets. */
+    /** Private Data that a frame may hold, in bytes. */
     public static final int MAX_PD_LENGTH = 512;
 
-    /** The largest frame, in octets. */
+    /** The largest frame, in bytes. */
     public static final int MAX_LENGTH = HEADER_LENGTH + MAX_PD_LENGTH;
 
     private static final int M_FLAG = 0x80;
@@ -67,12 +67,12 @@ public final class MpaFrameFlyweight {
         return this;
     }
 
-    /** Whether the first octets of Key, up to all 16, are those of a Request. */
+    /** Whether the first bytes of Key, up to all 16, are those of a Request. */
     public boolean isRequestKey(int octets) {
         return isKey(REQUEST_KEY, octets);
     }
 
-    /** Whether the first octets of Key, up to all 16, are those of a Reply. */
+    /** Whether the first bytes of Key, up to all 16, are those of a Reply. */
     public boolean isReplyKey(int octets) {
         return isKey(REPLY_KEY, octets);
     }
@@ -146,19 +146,19 @@ public final class MpaFrameFlyweight {
         return this;
     }
 
-    /** PD_Length: octets of Private Data, as the field says. */
+    /** PD_Length: bytes of Private Data, as the field says. */
     public int pdLength() {
         return buffer.getUnsignedShort(offset + PD_LENGTH_FIELD_OFFSET);
     }
 
-    /** A copy of the Private Data from the given octet on. */
+    /** A copy of the Private Data from the given byte on. */
     public byte[] privateData(int from) {
         byte[] data = new byte[pdLength() - from];
         buffer.getBytes(offset + PRIVATE_DATA_FIELD_OFFSET + from, data, 0, data.length);
         return data;
     }
 
-    /** Writes the Private Data behind so many octets that are the protocol's own, and PD_Length. */
+    /** Writes the Private Data behind so many bytes that are the protocol's own, and PD_Length. */
     public MpaFrameFlyweight privateData(int from, byte[] data) {
         buffer.putShort(offset + PD_LENGTH_FIELD_OFFSET, from + data.length);
         buffer.putBytes(offset + PRIVATE_DATA_FIELD_OFFSET + from, data, 0, data.length);
@@ -180,7 +180,7 @@ public final class MpaFrameFlyweight {
         return s() && rev() >= 2;
     }
 
-    /** Octets of the whole frame. */
+    /** Bytes of the whole frame. */
     public int length() {
         return HEADER_LENGTH + pdLength();
     }

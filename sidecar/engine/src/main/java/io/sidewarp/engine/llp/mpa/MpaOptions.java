@@ -11,8 +11,8 @@ import java.util.function.UnaryOperator;
  * What an endpoint wants of one MPA connection, whichever role it has. Start from {@link #defaults} and change what
  * differs.
  *
- * @param privateData for the peer's Consumer, 0 to 512 octets; not copied
- * @param maxPrivateData octets of Private Data that this side can take, 0 to 512; a peer's frame with more is invalid
+ * @param privateData for the peer's Consumer, 0 to 512 bytes; not copied
+ * @param maxPrivateData bytes of Private Data that this side can take, 0 to 512; a peer's frame with more is invalid
  *     (RFC 5044 section 7.1.2 rule 9)
  * @param ird inbound RDMA Read Requests that this side serves at a time. It is not raised for a peer that wants more: an
  *     Initiator ends the connection then (RFC 6581 section 9.1)
@@ -23,7 +23,7 @@ import java.util.function.UnaryOperator;
 public record MpaOptions(
         MpaPolicy policy, byte[] privateData, int maxPrivateData, int ird, int ord, boolean closeOnReject) {
 
-    /** Private Data that a start-up frame may hold, in octets (RFC 5044 section 7.1.1). */
+    /** Private Data that a start-up frame may hold, in bytes (RFC 5044 section 7.1.1). */
     public static final int MAX_PRIVATE_DATA = MpaFrameFlyweight.MAX_PD_LENGTH;
 
     /** The largest depth that can be negotiated: one value of the 14 bits has another meaning. */
@@ -48,12 +48,12 @@ public record MpaOptions(
         }
     }
 
-    /** The default policy, no Private Data, up to 512 octets of it taken, IRD and ORD 16. */
+    /** The default policy, no Private Data, up to 512 bytes of it taken, IRD and ORD 16. */
     public static MpaOptions defaults() {
         return DEFAULTS;
     }
 
-    /** Octets of Private Data that fit into the Request: less than 512 where MPA itself needs some. */
+    /** Bytes of Private Data that fit into the Request: less than 512 where MPA itself needs some. */
     public int requestRoom() {
         return DepthForm.ofRequest(requestRevision(), policy.depths()).room();
     }

@@ -12,7 +12,7 @@ import java.util.Set;
  * differs.
  *
  * @param receiveMarkers M bit declared: the peer has to insert Markers (RFC 5044 section 4.3)
- * @param maxFpdu largest FPDU to send in octets, Markers included, 0 for no cap but the EMSS
+ * @param maxFpdu largest FPDU to send in bytes, Markers included, 0 for no cap but the EMSS
  * @param revisions Rev of a peer's frame that this side works with: 0 is an RDMAC peer, served as a permissive endpoint
  *     does (RFC 5044 Appendix C), 1 is RFC 5044, 2 is RFC 6581
  * @param requestRevision Rev of this side's Request, 1 or 2, among {@code revisions}. After 2, a peer that does not know

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Outcome of MPA start-up as one side sees it (RFC 5044 section 7.1).
  *
  * @param revision MPA revision in use: Rev of the peer's frame
- * @param privateData that the peer sent, 0 to 512 octets
+ * @param privateData that the peer sent, 0 to 512 bytes
  * @param peerCrc C of the peer's frame, taken as set with an RDMAC peer
  * @param peerMarkers M of the peer's frame, taken as set with an RDMAC peer
  * @param crc whether CRCs are generated and checked: either side declared C=1 (section 7.1.1)
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param ird inbound RDMA Read Requests that this side has to serve
  * @param ord outbound RDMA Read Requests that this side may use
  * @param rtr what the Initiator has to send before anything else, or null
- * @param replyRoom octets of Private Data that fit into the Reply: less than 512 where MPA itself needs some
+ * @param replyRoom bytes of Private Data that fit into the Reply: less than 512 where MPA itself needs some
  * @param error why the Initiator has to end the connection with a Terminate instead (RFC 6581 section 9), or null
  */
 public record MpaStartup(

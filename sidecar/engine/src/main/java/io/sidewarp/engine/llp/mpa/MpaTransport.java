@@ -14,7 +14,7 @@ import io.sidewarp.engine.memory.WireBuffer;
  */
 public interface MpaTransport {
 
-    /** Asks for a call of {@link MpaConnection#produce} as soon as TCP can take octets. Cheap to repeat. */
+    /** Asks for a call of {@link MpaConnection#produce} as soon as TCP can take bytes. Cheap to repeat. */
     void requestOutput();
 
     /**
@@ -32,16 +32,16 @@ public interface MpaTransport {
     /** Closes at once with an RST. Output not yet on the wire is lost. */
     void abort();
 
-    /** Effective maximum segment size of the connection at present, in octets (RFC 5044 section 4.5). */
+    /** Effective maximum segment size of the connection at present, in bytes (RFC 5044 section 4.5). */
     int emss();
 
-    /** A buffer of at least the given octets in which an FPDU that came in pieces is put together. */
+    /** A buffer of at least the given bytes in which an FPDU that came in pieces is put together. */
     WireBuffer acquireReassembly(int capacity);
 
     /**
-     * Exchanges such a buffer for a larger one of at least the given octets.
+     * Exchanges such a buffer for a larger one of at least the given bytes.
      *
-     * @param held octets at its begin that are copied
+     * @param held bytes at its begin that are copied
      */
     default WireBuffer growReassembly(WireBuffer buffer, int held, int capacity) {
         WireBuffer larger = acquireReassembly(capacity);

@@ -14,9 +14,9 @@ final class Mulpdu {
     private Mulpdu() {}
 
     /**
-     * Octets of the largest ULPDU whose FPDU fits into one segment, within the range that section 3 allows.
+     * Bytes of the largest ULPDU whose FPDU fits into one segment, within the range that section 3 allows.
      *
-     * @param emss octets that a segment holds
+     * @param emss bytes that a segment holds
      * @param markers whether Markers are inserted; their worst-case number is assumed
      */
     static int of(int emss, boolean markers) {

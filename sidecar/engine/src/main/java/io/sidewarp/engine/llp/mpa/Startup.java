@@ -82,9 +82,9 @@ final class Startup {
     }
 
     /**
-     * Takes octets while start-up is in progress.
+     * Takes bytes while start-up is in progress.
      *
-     * @return octets taken; what is left belongs to the next phase, or to nobody if start-up failed
+     * @return bytes taken; what is left belongs to the next phase, or to nobody if start-up failed
      */
     int receive(WireBuffer in, int offset, int length) {
         if (state != State.AWAITING_FRAME) {
@@ -350,10 +350,10 @@ final class Startup {
     }
 
     /**
-     * Writes what has to go out as far as there is room. Behind the Responder's last octet follows what comes next:
+     * Writes what has to go out as far as there is room. Behind the Responder's last byte follows what comes next:
      * Full Operation or the close.
      *
-     * @return octets written
+     * @return bytes written
      */
     int produce(WireBuffer out, int offset, int limit) {
         WireBuffer frame = output;

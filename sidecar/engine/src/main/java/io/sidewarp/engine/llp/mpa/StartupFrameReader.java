@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Collects the one start-up frame that this side receives and checks it as it comes (RFC 5044 sections 7.1.1 and
- * 7.1.2). Takes no octet beyond the frame.
+ * 7.1.2). Takes no byte beyond the frame.
  */
 final class StartupFrameReader {
 
-    /** What the octets so far amount to. */
+    /** What the bytes so far amount to. */
     enum Verdict {
         /** So far nothing is wrong. */
         INCOMPLETE,
@@ -27,7 +27,7 @@ final class StartupFrameReader {
         UNUSABLE_REVISION,
         /** S=1 without room for the enhanced data (RFC 6581 section 6). */
         NO_ENHANCED_DATA,
-        /** PD_Length beyond 512 octets, or beyond what this side takes. */
+        /** PD_Length beyond 512 bytes, or beyond what this side takes. */
         TOO_MUCH_PRIVATE_DATA
     }
 
@@ -49,13 +49,13 @@ final class StartupFrameReader {
         return frame;
     }
 
-    /** Octets of the frame that arrived. */
+    /** Bytes of the frame that arrived. */
     int held() {
         return held;
     }
 
     /**
-     * Takes octets of the frame.
+     * Takes bytes of the frame.
      *
      * @return how many were taken
      */
@@ -82,7 +82,7 @@ final class StartupFrameReader {
         return length;
     }
 
-    /** Judges what arrived. A wrong Key is seen with its first wrong octet. */
+    /** Judges what arrived. A wrong Key is seen with its first wrong byte. */
     Verdict verdict() {
         if (held == 0) {
             return Verdict.INCOMPLETE;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Marker PDU Aligned Framing for TCP (RFC 5044) as a state machine: octets of a TCP stream in, octets of a TCP stream
+ * Marker PDU Aligned Framing for TCP (RFC 5044) as a state machine: bytes of a TCP stream in, bytes of a TCP stream
  * out, and ULPDUs in between. No I/O, no threads, no timers; whoever owns the socket drives
  * {@link io.sidewarp.engine.llp.mpa.MpaConnection} and implements {@link io.sidewarp.engine.llp.mpa.MpaTransport}.
  *

@@ -8,10 +8,10 @@ import java.time.Duration;
 /**
  * Bounds of the DDP adaptation.
  *
- * @param reorderOctets octets of chunks of one association that wait for an earlier chunk of their session
- * @param totalReorderOctets octets of such chunks of all associations of a device; an association may hold no more of
+ * @param reorderOctets bytes of chunks of one association that wait for an earlier chunk of their session
+ * @param totalReorderOctets bytes of such chunks of all associations of a device; an association may hold no more of
  *     them than it leaves to the others
- * @param strangersOctets octets of such chunks of one association whose sessions no Consumer of this side has begun or
+ * @param strangersOctets bytes of such chunks of one association whose sessions no Consumer of this side has begun or
  *     accepted; a peer has little to say there. All associations together have an eighth of {@code totalReorderOctets}
  * @param reorderDistance by how many chunks a DDP-SSN may be ahead of the one that is due (RFC 5043 section 10), below
  *     32768

@@ -31,11 +31,11 @@ final class ChunkFlyweight {
     /** Values that a DDP-SSN has. */
     static final int SSN_MODULUS = 0x1_0000;
 
-    /** Octets of DDP-SSN and Function Code. */
+    /** Bytes of DDP-SSN and Function Code. */
     static final int CONTROL_HEADER_LENGTH = 4;
     /** Private Data of a message, at most. */
     static final int MAX_PRIVATE_DATA = 512;
-    /** Octets of the longest control message. */
+    /** Bytes of the longest control message. */
     static final int MAX_CONTROL_LENGTH = CONTROL_HEADER_LENGTH + MAX_PRIVATE_DATA;
 
     private static final int FUNCTION_CODE_OFFSET = 2;
@@ -57,7 +57,7 @@ final class ChunkFlyweight {
     /**
      * Writes what a control message begins with.
      *
-     * @return octets written
+     * @return bytes written
      */
     static int controlHeader(WireBuffer buffer, int offset, int ssn, FunctionCode code) {
         ssn(buffer, offset, ssn);

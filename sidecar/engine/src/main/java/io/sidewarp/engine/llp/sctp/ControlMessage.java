@@ -46,7 +46,7 @@ record ControlMessage(FunctionCode code, @Nullable EnhancedData data, byte[] pri
     /**
      * Writes it.
      *
-     * @return its octets
+     * @return its bytes
      */
     int write(WireBuffer buffer, int offset, int ssn) {
         int length = ChunkFlyweight.controlHeader(buffer, offset, ssn, code);

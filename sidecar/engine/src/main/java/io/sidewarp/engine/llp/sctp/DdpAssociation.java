@@ -21,13 +21,13 @@ public final class DdpAssociation implements SctpUser {
     /** Adaptation Layer Indication of DDP (RFC 5043 section 5.1). */
     public static final int ADAPTATION_INDICATION = 0x0000_0001;
 
-    /** Smallest maximum of a DDP Segment, in octets (section 9). */
+    /** Smallest maximum of a DDP Segment, in bytes (section 9). */
     public static final int MIN_SEGMENT = 516;
 
-    /** Largest user message that is produced, in octets: more than fits into a packet. */
+    /** Largest user message that is produced, in bytes: more than fits into a packet. */
     private static final int MAX_MESSAGE = 65_536;
 
-    /** Octets that a session may send before others get their turn. */
+    /** Bytes that a session may send before others get their turn. */
     private static final int TURN_OCTETS = 256 * 1024;
 
     /** Turns in one call of {@link #produce}, after which the event loop gets on with other things. */
@@ -369,7 +369,7 @@ public final class DdpAssociation implements SctpUser {
         return submitted - acknowledged < settings.unacknowledged();
     }
 
-    /** Where a session writes its message, from the first octet. */
+    /** Where a session writes its message, from the first byte. */
     WireBuffer staging() {
         return staging;
     }
@@ -399,7 +399,7 @@ public final class DdpAssociation implements SctpUser {
         return true;
     }
 
-    /** Octets of the largest DDP Segment (section 9). */
+    /** Bytes of the largest DDP Segment (section 9). */
     int maxSegment() {
         int message = Math.min(transport.maxMessage(), MAX_MESSAGE);
         return Math.max(MIN_SEGMENT, message - ChunkFlyweight.SSN_LENGTH);

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One DDP stream session (RFC 5043 section 6): from an Initiate to the Terminates, on the pair of SCTP streams with one
- * identifier. The layer above uses it as a {@link LowerLayer}; positions there are octets of DDP Segments.
+ * identifier. The layer above uses it as a {@link LowerLayer}; positions there are bytes of DDP Segments.
  *
  * <p>A Terminate ends one direction, as a FIN does: the other side may still send, and may answer with its own at the
  * end. It need not: a peer that has this side's and is silent then, or shuts the association down, has ended the session

@@ -6,7 +6,7 @@ package io.sidewarp.engine.llp.sctp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Octets that early chunks may hold (RFC 5043 section 10): those of one association, out of what all associations of a
+ * Bytes that early chunks may hold (RFC 5043 section 10): those of one association, out of what all associations of a
  * device have together. Sessions to which no Consumer of this side has consented draw on a pool of their own, so that
  * strangers take nothing from anybody else; and there may be so many of these sessions that did not open and keep their
  * streams. All of it belongs to one thread.
@@ -22,7 +22,7 @@ public final class EarlyBudget {
      */
     private static final int UNOPENED = 8192;
 
-    /** What one kind of sessions may hold: octets, or sessions themselves. */
+    /** What one kind of sessions may hold: bytes, or sessions themselves. */
     static final class Pool {
 
         private final @Nullable Pool whole;
@@ -35,7 +35,7 @@ public final class EarlyBudget {
         }
 
         /**
-         * Takes octets.
+         * Takes bytes.
          *
          * @return which limit is in the way, or null when they were taken
          */
@@ -104,7 +104,7 @@ public final class EarlyBudget {
         return consented ? agreed : strange;
     }
 
-    /** Octets that are held now. */
+    /** Bytes that are held now. */
     int held() {
         return agreed.held + strange.held;
     }

@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class EarlyChunks {
 
-    /** What keeping a chunk costs besides its octets, at most: its memory, and the objects that hold it. */
+    /** What keeping a chunk costs besides its bytes, at most: its memory, and the objects that hold it. */
     static final int OVERHEAD = 512;
 
     private static final WireBuffer NOTHING = WireBuffer.allocate(0);
 
-    /** A chunk, and what its octets count against. */
+    /** A chunk, and what its bytes count against. */
     record Chunk(int payloadProtocol, WireBuffer buffer, int length, EarlyBudget.Pool pool) {
 
         private void giveBack() {
@@ -94,7 +94,7 @@ final class EarlyChunks {
         return chunk;
     }
 
-    /** Keeps the numbers of DDP Segments only, and gives back what their octets count. */
+    /** Keeps the numbers of DDP Segments only, and gives back what their bytes count. */
     void dropSegments() {
         chunks.replaceAll((ssn, chunk) -> chunk.isSegment() ? chunk.emptied() : chunk);
     }

@@ -18,7 +18,7 @@ public interface SctpTransport {
 
     /**
      * Gives SCTP a message to send, unordered (RFC 5043 section 10), in one chunk as long as it is no longer than
-     * {@link #maxMessage}. Messages get their TSNs in the order in which they are given. The octets are done with when
+     * {@link #maxMessage}. Messages get their TSNs in the order in which they are given. The bytes are done with when
      * this returns.
      *
      * @param payloadProtocol Payload Protocol Identifier, in host order
@@ -27,7 +27,7 @@ public interface SctpTransport {
      */
     boolean send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length);
 
-    /** Octets of the largest user message that needs neither IP nor SCTP fragmentation on the path in use. May change. */
+    /** Bytes of the largest user message that needs neither IP nor SCTP fragmentation on the path in use. May change. */
     int maxMessage();
 
     /**

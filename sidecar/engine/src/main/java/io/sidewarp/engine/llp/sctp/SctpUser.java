@@ -22,7 +22,7 @@ public interface SctpUser {
     void onEstablished(int inboundStreams, int outboundStreams, OptionalInt adaptation);
 
     /**
-     * A whole user message, in the order in which SCTP delivers, which with unordered messages is any. The octets may be
+     * A whole user message, in the order in which SCTP delivers, which with unordered messages is any. The bytes may be
      * used during this call only.
      *
      * @param payloadProtocol Payload Protocol Identifier, in host order

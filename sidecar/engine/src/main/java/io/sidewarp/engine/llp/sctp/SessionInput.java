@@ -81,7 +81,7 @@ final class SessionInput {
     /**
      * Keeps a chunk that cannot be handed on yet.
      *
-     * @param length octets that are worth keeping
+     * @param length bytes that are worth keeping
      * @return what is wrong with it, or null when it was kept
      */
     private @Nullable String keep(int ssn, int payloadProtocol, WireBuffer buffer, int offset, int length) {

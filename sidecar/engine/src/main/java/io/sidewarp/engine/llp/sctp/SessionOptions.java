@@ -23,7 +23,7 @@ public record SessionOptions(byte[] privateData, boolean enhanced, Negotiation.T
         }
     }
 
-    /** Octets of Private Data that a message has for the Consumer (RFC 5043 section 5.2.3, RFC 6581 section 7). */
+    /** Bytes of Private Data that a message has for the Consumer (RFC 5043 section 5.2.3, RFC 6581 section 7). */
     public static int room(boolean enhanced) {
         return ChunkFlyweight.MAX_PRIVATE_DATA - (enhanced ? EnhancedData.LENGTH : 0);
     }

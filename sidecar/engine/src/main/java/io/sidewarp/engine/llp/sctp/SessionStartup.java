@@ -48,7 +48,7 @@ public record SessionStartup(
                 outcome.error());
     }
 
-    /** Octets of Private Data that the answer has for the Consumer. */
+    /** Bytes of Private Data that the answer has for the Consumer. */
     public int replyRoom() {
         return SessionOptions.room(enhanced);
     }
