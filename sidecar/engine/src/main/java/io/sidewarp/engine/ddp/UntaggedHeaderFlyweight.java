@@ -12,7 +12,7 @@ package io.sidewarp.engine.ddp;
  *                                   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  *                                   |T|L| Rsvd  |DV |   RsvdULP     |
  *   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
- *   |                      RsvdULP (4 bytes)                       |
+ *   |                      RsvdULP (4 bytes)                        |
  *   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  *   |                              QN                               |
  *   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
@@ -40,7 +40,7 @@ public final class UntaggedHeaderFlyweight extends DdpHeaderFlyweight {
         buffer.putInt(offset + MO_OFFSET, mo);
     }
 
-    /** ULP-reserved bytes 2 to 5, in which RDMAP carries the STag to invalidate. */
+    /** ULP-reserved bytes 2 to 5, which carry the STag to invalidate in RDMAP. */
     public int ulpWord() {
         return buffer.getInt(offset + ULP_WORD_OFFSET);
     }

@@ -6,7 +6,7 @@ package io.sidewarp.engine.rdmap;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * Atomic Request header (RFC 7306 section 5.2.1), 52 bytes behind the untagged DDP header.
+ * Atomic Request header (RFC 7306 section 5.2.1), 52 bytes after the untagged DDP header.
  *
  * <pre>
  *    0                   1                   2                   3
@@ -47,12 +47,12 @@ public final class AtomicRequestFlyweight {
 
     private final WireBuffer buffer;
 
-    /** Lies over a buffer from its beginning on. */
+    /** Lies over a buffer from its first byte on. */
     public AtomicRequestFlyweight(WireBuffer buffer) {
         this.buffer = buffer;
     }
 
-    /** Writes what every request has, reserved bits zero. */
+    /** Writes the fields that every request has, with reserved bits zero. */
     public AtomicRequestFlyweight set(int aOpCode, int requestIdentifier, int remoteStag, long remoteTo) {
         buffer.putInt(AOPCODE_OFFSET, aOpCode);
         buffer.putInt(REQUEST_IDENTIFIER_OFFSET, requestIdentifier);
@@ -61,7 +61,7 @@ public final class AtomicRequestFlyweight {
         return this;
     }
 
-    /** Writes the operands; a FetchAdd has Compare Data 0 and a Compare Mask of ones. */
+    /** Writes the operands. A FetchAdd has Compare Data 0 and a Compare Mask of ones. */
     public void operands(long addSwapData, long addSwapMask, long compareData, long compareMask) {
         buffer.putLong(ADD_SWAP_DATA_OFFSET, addSwapData);
         buffer.putLong(ADD_SWAP_MASK_OFFSET, addSwapMask);

@@ -6,8 +6,8 @@ package io.sidewarp.engine.rdmap;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * Atomic Response header (RFC 7306 section 5.2.2, figure 6), 12 bytes behind the untagged DDP header. (Section 4 says
- * 32, which counts the MPA length and the DDP header as well.)
+ * Atomic Response header (RFC 7306 section 5.2.2, figure 6), 12 bytes after the untagged DDP header. Section 4 says 32
+ * bytes, because it counts the MPA length and the DDP header as well.
  *
  * <pre>
  *    0                   1                   2                   3
@@ -28,7 +28,7 @@ public final class AtomicResponseFlyweight {
 
     private final WireBuffer buffer;
 
-    /** Lies over a buffer from its beginning on. */
+    /** Lies over a buffer from its first byte on. */
     public AtomicResponseFlyweight(WireBuffer buffer) {
         this.buffer = buffer;
     }

@@ -6,7 +6,7 @@ package io.sidewarp.engine.rdmap;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * RDMA Read Request header (RFC 5040 section 4.4), 28 bytes behind the untagged DDP header.
+ * RDMA Read Request header (RFC 5040 section 4.4), 28 bytes after the untagged DDP header.
  *
  * <pre>
  *    0                   1                   2                   3

@@ -8,12 +8,12 @@ import io.sidewarp.engine.ddp.TaggedHeaderFlyweight;
 import io.sidewarp.engine.ddp.UntaggedHeaderFlyweight;
 import io.sidewarp.engine.memory.WireBuffer;
 
-/** Puts a segment that was refused into words, so that people see what the peer tried (RFC 5041 section 8.3 item 5). */
+/** Describes a refused segment in words, so that people see what the peer tried (RFC 5041 section 8.3 item 5). */
 final class SegmentDescription {
 
     private SegmentDescription() {}
 
-    /** Describes a segment, however short it is. */
+    /** Describes a segment of any length. */
     static String of(WireBuffer buffer, int offset, int length) {
         boolean isTagged = length > 0 && DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(offset));
         if (length < (isTagged ? TaggedHeaderFlyweight.LENGTH : UntaggedHeaderFlyweight.LENGTH)) {
@@ -68,7 +68,7 @@ final class SegmentDescription {
         };
     }
 
-    /** The STag to invalidate, at the same place as the STag of a tagged segment. */
+    /** Returns the STag to invalidate, at the same offset as the STag of a tagged segment. */
     private static int stag(DdpHeaderFlyweight header) {
         return header.buffer().getInt(header.offset() + UntaggedHeaderFlyweight.ULP_WORD_OFFSET);
     }
