@@ -40,9 +40,7 @@ public final class DdpSender {
         throw new IllegalStateException("no message is being sent");
     };
 
-    /**
-     * @param queues number of queues; queue numbers 0 to {@code queues - 1} exist
-     */
+    /** @param queues number of queues; queue numbers 0 to {@code queues - 1} exist */
     public DdpSender(int queues) {
         this(queues, FIRST_MSN);
     }

@@ -29,9 +29,7 @@ final class CreatedFiles {
     /** Files that regions of this process hold. Guarded by this. */
     private final Map<Identity, Holder> held = new LinkedHashMap<>();
 
-    /**
-     * @param openRoot action that opens the volume, or throws {@link RegionException}
-     */
+    /** @param openRoot action that opens the volume, or throws {@link RegionException} */
     CreatedFiles(IntSupplier openRoot) {
         records = new FileRecords(openRoot);
     }

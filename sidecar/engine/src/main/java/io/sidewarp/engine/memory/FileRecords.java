@@ -50,9 +50,7 @@ final class FileRecords {
     private final IntSupplier openRoot;
     private long nextNumber;
 
-    /**
-     * @param openRoot action that opens the volume, or throws {@link RegionException}
-     */
+    /** @param openRoot action that opens the volume, or throws {@link RegionException} */
     FileRecords(IntSupplier openRoot) {
         this.openRoot = openRoot;
     }

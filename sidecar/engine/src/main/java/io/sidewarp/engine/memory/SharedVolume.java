@@ -96,9 +96,7 @@ public final class SharedVolume {
         }
     }
 
-    /**
-     * @param root existing directory; its path may contain symbolic links, because the operator chose the path
-     */
+    /** @param root existing directory; its path may contain symbolic links, because the operator chose the path */
     public SharedVolume(Path root) {
         this.root = root;
     }
@@ -395,9 +393,7 @@ public final class SharedVolume {
         }
     }
 
-    /**
-     * @param name component in the open directory that could not be opened
-     */
+    /** @param name component in the open directory that could not be opened */
     static RegionException failure(int errno, String path, int directory, String name) {
         return switch (errno) {
             case LinuxFiles.ENOENT ->

@@ -94,9 +94,7 @@ final class InboundRequests {
         private int identifier;
         private long original;
 
-        /**
-         * @param source the checked source, or null for a request of no bytes
-         */
+        /** @param source the checked source, or null for a request of no bytes */
         void set(UntaggedHeaderFlyweight header, ReadRequestFlyweight request, @Nullable MemoryRegion source) {
             header.buffer().getBytes(header.offset(), ddpHeader, 0, ddpHeader.length);
             region = source;

@@ -15,9 +15,7 @@ public abstract class Receives {
         return of(queue, () -> {});
     }
 
-    /**
-     * @param supply action that runs when a message finds no receive, and that may post receives
-     */
+    /** @param supply action that runs when a message finds no receive, and that may post receives */
     public static Receives of(WorkQueue queue, Runnable supply) {
         return new Own(queue, supply);
     }
@@ -27,9 +25,7 @@ public abstract class Receives {
         return of(shared, () -> {});
     }
 
-    /**
-     * @param supply action that runs when a message finds no receive, and that may post receives
-     */
+    /** @param supply action that runs when a message finds no receive, and that may post receives */
     public static Receives of(SharedReceives shared, Runnable supply) {
         return new Shared(shared, supply);
     }

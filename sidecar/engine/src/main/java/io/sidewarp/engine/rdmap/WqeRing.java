@@ -19,9 +19,7 @@ final class WqeRing {
     private final AtomicLong puts = new AtomicLong();
     private final AtomicLong takes = new AtomicLong();
 
-    /**
-     * @param capacity elements that the ring has room for, at least 1
-     */
+    /** @param capacity elements that the ring has room for, at least 1 */
     WqeRing(int capacity) {
         // With one slot, a full ring would look like an empty ring.
         int highest = Integer.highestOneBit(Math.max(2, capacity));

@@ -53,14 +53,10 @@ public interface Device extends AutoCloseable {
      */
     CompletableFuture<Void> deregisterMemory(MemoryRegion region);
 
-    /**
-     * @param capacity completions that the queue holds, at least 1
-     */
+    /** @param capacity completions that the queue holds, at least 1 */
     CompletionQueue createCompletionQueue(int capacity);
 
-    /**
-     * @param capacity receives that the queue holds, at least 1
-     */
+    /** @param capacity receives that the queue holds, at least 1 */
     SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain protectionDomain, int capacity);
 
     QueuePair createQueuePair(QueuePairAttributes attributes);

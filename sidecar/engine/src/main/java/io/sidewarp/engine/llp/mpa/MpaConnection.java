@@ -349,9 +349,7 @@ public final class MpaConnection implements LowerLayer {
         }
     }
 
-    /**
-     * @param room most bytes that an FPDU may have, besides its other limits
-     */
+    /** @param room most bytes that an FPDU may have, besides its other limits */
     private void updateMulpdu(int room) {
         MpaStartup agreed = startup.agreed();
         int cap = startup.options().policy().maxFpdu();
