@@ -92,7 +92,7 @@ public final class DdpSender {
             throw new IllegalStateException("a message is being sent");
         }
         if (octets < 0 || octets > MAX_MESSAGE_LENGTH) {
-            throw new IllegalArgumentException("a DDP message has 0 to 2^32 - 1 octets, not " + octets);
+            throw new IllegalArgumentException("a DDP message has 0 to 2^32 - 1 bytes, not " + octets);
         }
         active = true;
         tagged = isTagged;

@@ -42,7 +42,7 @@ public final class ManagedBacking implements RegionBacking {
             throw new RegionException(
                     RegionException.Reason.NO_SPACE,
                     "no memory for a managed region of " + length
-                            + " octets; register less, or raise the memory limit of the process or its container",
+                            + " bytes; register less, or raise the memory limit of the process or its container",
                     e);
         }
     }

@@ -44,11 +44,11 @@ public final class MemoryManager {
     public MemoryRegion register(
             ProtectionDomain protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair) {
         if (queuePair == 0 && attributes.access().contains(AccessRight.REMOTE_INVALIDATE)) {
-            throw new IllegalArgumentException(
-                    "remote invalidation is only for regions of one connection: name it, or drop the right");
+            throw new IllegalArgumentException("remote invalidation is only for regions of one connection:"
+                    + " name the connection, or drop the right");
         }
         if (backing.length() < 1) {
-            throw new IllegalArgumentException("a region has at least 1 octet");
+            throw new IllegalArgumentException("a region needs at least 1 byte");
         }
         if (TaggedAccess.wraps(attributes.baseTaggedOffset(), backing.length())) {
             throw new IllegalArgumentException("base tagged offset "

@@ -341,6 +341,6 @@ public final class MemoryRegion {
 
     @Override
     public String toString() {
-        return "region 0x%08x (%d octets, %s)".formatted(stag, length, state);
+        return "region 0x%08x (%d bytes, %s)".formatted(stag, length, state);
     }
 }

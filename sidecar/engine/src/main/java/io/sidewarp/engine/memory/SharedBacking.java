@@ -126,11 +126,11 @@ public final class SharedBacking implements RegionBacking {
         return errno == LinuxFiles.ENOMEM
                 ? new RegionException(
                         RegionException.Reason.NO_SPACE,
-                        "no address space to map " + length + " octets of " + path
+                        "no address space to map " + length + " bytes of " + path
                                 + "; register less, or raise vm.max_map_count where there are many regions")
                 : new RegionException(
                         RegionException.Reason.IO,
-                        "cannot map " + length + " octets of " + path + " (error " + errno
+                        "cannot map " + length + " bytes of " + path + " (error " + errno
                                 + "); put it on a file system that supports shared mappings, such as tmpfs");
     }
 

@@ -229,7 +229,7 @@ public final class SharedVolume {
             if (offset >= stat.length() || length > stat.length() - offset) {
                 throw new RegionException(
                         RegionException.Reason.OUT_OF_BOUNDS,
-                        path + " has " + stat.length() + " octets; offset " + offset + " and length " + length
+                        path + " has " + stat.length() + " bytes; offset " + offset + " and length " + length
                                 + " do not fit, extend the file first");
             }
             long octets = length == 0 ? stat.length() - offset : length;
@@ -292,7 +292,7 @@ public final class SharedVolume {
         }
         throw new RegionException(
                 RegionException.Reason.NO_SPACE,
-                "no memory for " + segment.byteSize() + " octets of " + path
+                "no memory for " + segment.byteSize() + " bytes of " + path
                         + "; register less, or raise the size limit of the volume and the memory limit");
     }
 
@@ -360,7 +360,7 @@ public final class SharedVolume {
                         path, "it must be relative to the shared volume, without \"..\", \".\" or empty names");
             }
             if (name.getBytes(StandardCharsets.UTF_8).length > NAME_MAX) {
-                throw invalidPath(path, "a name in it is longer than " + NAME_MAX + " octets");
+                throw invalidPath(path, "a name in the path is longer than " + NAME_MAX + " bytes");
             }
         }
         if (names.getFirst().equals(FileRecords.DIRECTORY)) {
@@ -368,7 +368,7 @@ public final class SharedVolume {
         }
         if (path.getBytes(StandardCharsets.UTF_8).length > PATH_MAX) {
             throw new RegionException(
-                    RegionException.Reason.INVALID_PATH, "the path is longer than " + PATH_MAX + " octets");
+                    RegionException.Reason.INVALID_PATH, "the path is longer than " + PATH_MAX + " bytes");
         }
         return names;
     }
@@ -381,7 +381,7 @@ public final class SharedVolume {
                             + " are not possible for " + path
                             + (create && length == 0
                                     ? "; a file to create needs a length of at least 1"
-                                    : "; a file has less than 2^63 octets"));
+                                    : "; a file has less than 2^63 bytes"));
         }
     }
 
@@ -413,8 +413,8 @@ public final class SharedVolume {
             case LinuxFiles.EFBIG ->
                 new RegionException(
                         RegionException.Reason.OUT_OF_BOUNDS,
-                        "offset and length are not possible for " + path + "; a file of the shared volume cannot be so"
-                                + " long, or this process may write none that is (ulimit -f)");
+                        "offset and length are not possible for " + path + "; the file would be longer than the shared"
+                                + " volume or this process (ulimit -f) allows");
             case LinuxFiles.ENOSPC, LinuxFiles.EDQUOT, LinuxFiles.ENOMEM ->
                 new RegionException(
                         RegionException.Reason.NO_SPACE,

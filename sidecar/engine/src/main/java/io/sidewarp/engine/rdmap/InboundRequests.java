@@ -153,7 +153,7 @@ final class InboundRequests {
         public void fetch(long messageOffset, WireBuffer target, int targetOffset, int length) throws RegionFault {
             MemoryRegion source = region;
             if (source == null) {
-                throw new IllegalStateException("a read of no octets has no source");
+                throw new IllegalStateException("a read of no bytes has no source");
             }
             // A region that was enabled with another key is valid, but the STag of the request no longer is.
             if (!source.isValid() || source.stag() != srcStag) {

@@ -441,7 +441,9 @@ public final class RdmapStream implements UpperLayer {
 
     @Override
     public void onError(LlpError cause) {
-        String about = cause == LlpError.CONNECTION_LOST ? "the peer closed amid a message or before an answer" : "";
+        String about = cause == LlpError.CONNECTION_LOST
+                ? "the peer closed in the middle of a message or before an answer"
+                : "";
         terminate(cause, TerminateMessage.of(cause), null, CompletionStatus.FATAL, about);
     }
 

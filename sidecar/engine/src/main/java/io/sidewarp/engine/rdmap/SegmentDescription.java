@@ -17,17 +17,17 @@ final class SegmentDescription {
     static String of(WireBuffer buffer, int offset, int length) {
         boolean isTagged = length > 0 && DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(offset));
         if (length < (isTagged ? TaggedHeaderFlyweight.LENGTH : UntaggedHeaderFlyweight.LENGTH)) {
-            return "a segment of %d octets, which is no complete header".formatted(length);
+            return "a segment of %d bytes, which is shorter than its header".formatted(length);
         }
         if (isTagged) {
             TaggedHeaderFlyweight tagged = new TaggedHeaderFlyweight();
             tagged.wrap(buffer, offset);
-            return "%s of %d octets to STag 0x%08x, tagged offset 0x%x"
+            return "%s of %d bytes to STag 0x%08x, tagged offset 0x%x"
                     .formatted(name(tagged), length - TaggedHeaderFlyweight.LENGTH, tagged.stag(), tagged.to());
         }
         UntaggedHeaderFlyweight untagged = new UntaggedHeaderFlyweight();
         untagged.wrap(buffer, offset);
-        return "%s of %d octets on queue %s, MSN %s, message offset %d"
+        return "%s of %d bytes on queue %s, MSN %s, message offset %d"
                 .formatted(
                         name(untagged),
                         length - UntaggedHeaderFlyweight.LENGTH,
@@ -38,7 +38,7 @@ final class SegmentDescription {
 
     /** Describes a Read Request. */
     static String of(ReadRequestFlyweight request) {
-        return "RDMA Read Request for %d octets of STag 0x%08x, tagged offset 0x%x"
+        return "RDMA Read Request for %d bytes of STag 0x%08x, tagged offset 0x%x"
                 .formatted(request.rdmaRdSz(), request.srcStag(), request.srcTo());
     }
 

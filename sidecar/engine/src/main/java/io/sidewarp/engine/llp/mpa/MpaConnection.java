@@ -378,7 +378,7 @@ public final class MpaConnection implements LowerLayer {
             throw new IllegalStateException("claim outside of produce");
         }
         if (ulpduLength < 1 || ulpduLength > mulpdu) {
-            throw new IllegalArgumentException("ULPDU of " + ulpduLength + " octets, MULPDU is " + mulpdu);
+            throw new IllegalArgumentException("ULPDU of " + ulpduLength + " bytes, MULPDU is " + mulpdu);
         }
         if (outputHeld || !outputPermitted()) {
             outputWanted = !outputEnded;

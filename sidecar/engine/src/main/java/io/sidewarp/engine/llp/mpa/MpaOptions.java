@@ -36,7 +36,7 @@ public record MpaOptions(
     public MpaOptions {
         if (privateData.length > MAX_PRIVATE_DATA) {
             throw new IllegalArgumentException(
-                    "Private Data of " + privateData.length + " octets; MPA carries at most " + MAX_PRIVATE_DATA);
+                    "Private Data of " + privateData.length + " bytes; MPA carries at most " + MAX_PRIVATE_DATA);
         }
         if (maxPrivateData < 0 || maxPrivateData > MAX_PRIVATE_DATA) {
             throw new IllegalArgumentException(

@@ -89,7 +89,7 @@ final class Startup {
     int receive(WireBuffer in, int offset, int length) {
         if (state != State.AWAITING_FRAME) {
             // The Initiator must wait for the Reply, so no byte may follow the Request (section 7.1.1, PD_Length).
-            fail(LlpError.INVALID_STARTUP_FRAME, "octets behind the MPA Request Frame before it was answered");
+            fail(LlpError.INVALID_STARTUP_FRAME, "bytes after the MPA Request Frame before its answer");
             return length;
         }
         int taken = reader.receive(in, offset, length);
@@ -105,11 +105,11 @@ final class Startup {
             case NO_ENHANCED_DATA ->
                 fail(
                         LlpError.INVALID_STARTUP_FRAME,
-                        expected() + " has S=1 and only " + reader.frame().pdLength() + " octets of Private Data");
+                        expected() + " has S=1 and only " + reader.frame().pdLength() + " bytes of Private Data");
             case TOO_MUCH_PRIVATE_DATA ->
                 fail(
                         LlpError.INVALID_STARTUP_FRAME,
-                        expected() + " announces " + reader.frame().pdLength() + " octets of Private Data, at most "
+                        expected() + " announces " + reader.frame().pdLength() + " bytes of Private Data, at most "
                                 + options.maxPrivateData() + " are taken");
         }
         return taken;
@@ -129,7 +129,7 @@ final class Startup {
 
     private void onRequest(PeerFrame frame, int excess) {
         if (excess > 0) {
-            fail(LlpError.INVALID_STARTUP_FRAME, excess + " octets behind the MPA Request Frame");
+            fail(LlpError.INVALID_STARTUP_FRAME, excess + " bytes after the MPA Request Frame");
             return;
         }
         request = frame;
@@ -329,7 +329,7 @@ final class Startup {
         fail(
                 truncated ? LlpError.INVALID_STARTUP_FRAME : LlpError.CONNECTION_LOST,
                 truncated
-                        ? "peer closed TCP after " + reader.held() + " octets of an " + expected()
+                        ? "peer closed TCP after " + reader.held() + " bytes of an " + expected()
                         : "peer closed TCP during MPA start-up");
     }
 
@@ -338,7 +338,7 @@ final class Startup {
         fail(
                 LlpError.CONNECTION_LOST,
                 state == State.AWAITING_FRAME
-                        ? "no " + expected() + " in time (" + reader.held() + " octets arrived)"
+                        ? "no " + expected() + " in time (" + reader.held() + " bytes arrived)"
                         : "MPA Request Frame not answered in time");
     }
 
@@ -405,8 +405,8 @@ final class Startup {
 
     private MpaFrameFlyweight newFrame(DepthForm form, byte[] data) {
         if (data.length > form.room()) {
-            throw new IllegalArgumentException("Private Data of " + data.length + " octets; " + form.room()
-                    + " are left by what MPA says of IRD and ORD");
+            throw new IllegalArgumentException("Private Data of " + data.length + " bytes; at most " + form.room()
+                    + " fit into this start-up frame");
         }
         WireBuffer buffer = WireBuffer.allocate(MpaFrameFlyweight.HEADER_LENGTH + form.length() + data.length);
         output = buffer;

@@ -213,7 +213,7 @@ public final class DdpStreamSession implements LowerLayer {
         if (phase == Phase.STARTING) {
             violate("a DDP Segment before the " + (exchange.isExpected() ? "Initiate" : "answer to the Initiate"));
         } else if (peerTerminated) {
-            breakOff("a DDP Segment behind the Terminate");
+            breakOff("a DDP Segment after the Terminate");
         } else if (phase == Phase.OPEN && !discarding && upper != null) {
             upper.onUlpdu(buffer, offset, length);
         }
@@ -230,7 +230,7 @@ public final class DdpStreamSession implements LowerLayer {
 
     private void takeTerminate(ControlMessage message) {
         if (peerTerminated) {
-            breakOff(message.code() + " behind the Terminate");
+            breakOff(message.code() + " after the Terminate");
             return;
         }
         if (message.code() != FunctionCode.TERMINATE) {
@@ -411,7 +411,7 @@ public final class DdpStreamSession implements LowerLayer {
         output.dropClaim();
         if (ulpduLength < 1 || ulpduLength > mulpdu()) {
             throw new IllegalArgumentException(
-                    "DDP Segment of " + ulpduLength + " octets; the largest has " + mulpdu() + " (RFC 5043 section 9)");
+                    "DDP Segment of " + ulpduLength + " bytes; the largest has " + mulpdu() + " (RFC 5043 section 9)");
         }
         if (!outputPermitted()) {
             return false;
@@ -505,7 +505,7 @@ public final class DdpStreamSession implements LowerLayer {
         settle();
     }
 
-    /** Ends the session without the peer's last message. The peer has this side's Terminate, as section 6.2 needs. */
+    /** Ends the session without the peer's last message, because the peer has this side's Terminate (section 6.2). */
     private void endWithoutPeer() {
         if (aborted) {
             endUpper(false, "aborted by this side");

@@ -42,14 +42,14 @@ public final class EarlyBudget {
         @Nullable
         String take(int wanted) {
             if (wanted > octets - held) {
-                return "more than " + octets + " octets of chunks that wait";
+                return "more than " + octets + " bytes of chunks that wait";
             }
             Pool all = whole;
             if (all != null) {
                 // Fair share: an association may hold no more than it leaves to the others, so that no association
                 // holds all.
                 if (held + wanted > all.octets - all.held - wanted) {
-                    return "more octets of chunks that wait than are left to other associations, of " + all.octets;
+                    return "more bytes of chunks that wait than the fair share of this association, of " + all.octets;
                 }
                 all.held += wanted;
             }

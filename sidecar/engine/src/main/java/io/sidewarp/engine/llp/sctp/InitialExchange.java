@@ -65,7 +65,7 @@ final class InitialExchange {
             case EXPECTED -> onInitiate(message);
             case REQUESTED -> onAnswer(message);
             case PENDING -> onWithdrawal();
-            case ANSWERED -> throw new IllegalStateException(message.code() + " behind the answer");
+            case ANSWERED -> throw new IllegalStateException(message.code() + " after the answer");
         }
     }
 

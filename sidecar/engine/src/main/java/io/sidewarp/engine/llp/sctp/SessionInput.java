@@ -32,7 +32,7 @@ final class SessionInput {
     /** Takes a chunk of the session, early or late. */
     void onChunk(int payloadProtocol, WireBuffer buffer, int offset, int length) {
         if (length < ChunkFlyweight.SSN_LENGTH) {
-            session.breakOff("a chunk of " + length + " octets");
+            session.breakOff("a chunk of " + length + " bytes");
             return;
         }
         int ssn = ChunkFlyweight.ssn(buffer, offset);
@@ -43,7 +43,7 @@ final class SessionInput {
         boolean known =
                 payloadProtocol == ChunkFlyweight.DDP_SEGMENT || payloadProtocol == ChunkFlyweight.SESSION_CONTROL;
         if (!known || length == ChunkFlyweight.SSN_LENGTH) {
-            session.breakOff(known ? "a chunk of " + length + " octets" : "payload protocol " + payloadProtocol);
+            session.breakOff(known ? "a chunk of " + length + " bytes" : "payload protocol " + payloadProtocol);
             ignore(ssn);
             return;
         }
@@ -110,7 +110,7 @@ final class SessionInput {
         }
         ControlMessage message = ControlMessage.read(buffer, offset, length);
         if (message == null) {
-            session.violate("a session control message of " + length + " octets with function code "
+            session.violate("a session control message of " + length + " bytes with function code "
                     + (length < ChunkFlyweight.CONTROL_HEADER_LENGTH
                             ? "none"
                             : ChunkFlyweight.functionCode(buffer, offset)));

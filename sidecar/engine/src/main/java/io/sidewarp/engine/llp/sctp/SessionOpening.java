@@ -79,7 +79,7 @@ final class SessionOpening {
         ControlMessage initiate = request();
         int room = SessionOptions.room(initiate.code().isEnhanced());
         if (chosen.privateData().length > room) {
-            throw new IllegalArgumentException("Private Data of " + chosen.privateData().length + " octets; at most "
+            throw new IllegalArgumentException("Private Data of " + chosen.privateData().length + " bytes; at most "
                     + room + " fit into the answer to an " + initiate.code());
         }
         return initiate.data();

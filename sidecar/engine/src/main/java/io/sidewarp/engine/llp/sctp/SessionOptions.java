@@ -18,7 +18,7 @@ public record SessionOptions(byte[] privateData, boolean enhanced, Negotiation.T
 
     public SessionOptions {
         if (privateData.length > room(enhanced)) {
-            throw new IllegalArgumentException("Private Data of " + privateData.length + " octets; at most "
+            throw new IllegalArgumentException("Private Data of " + privateData.length + " bytes; at most "
                     + room(enhanced) + " fit into " + (enhanced ? "an enhanced" : "a") + " session control message");
         }
     }
