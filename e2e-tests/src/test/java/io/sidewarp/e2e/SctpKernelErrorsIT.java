@@ -63,12 +63,12 @@ class SctpKernelErrorsIT extends SctpKernelPeer {
     @ParameterizedTest(name = "{0}")
     @CsvSource({
         "chunk=99:00, payload protocol 99",
-        "chunk=16:, a chunk of 2 octets",
+        "chunk=16:, a chunk of 2 bytes",
         "initiate, INITIATE in an open session",
         "accept, ACCEPT in an open session",
         "reject, REJECT in an open session",
         "chunk=17:0009, function code 9",
-        "chunk=17:000400, 5 octets with function code 4",
+        "chunk=17:000400, 5 bytes with function code 4",
         "chunk-at=40000:16:00, DDP-SSN 40000 when 1 is due"
     })
     @Requirement({"SCTP-6.1-02", "SCTP-10-04", "SCTP-11.3-03"})

@@ -6,8 +6,8 @@ package io.sidewarp.engine.ddp;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * What the tagged and the untagged header share: the DDP Control octet and the first ULP-reserved octet (RFC 5041
- * section 4.1). Lies over a buffer, owns nothing.
+ * Common part of the tagged and the untagged header: the DDP Control byte and the first ULP-reserved byte (RFC 5041
+ * section 4.1). Lies over a buffer and owns no memory.
  *
  * <pre>
  *    0                   1
@@ -26,16 +26,16 @@ public class DdpHeaderFlyweight {
     /** DDP Version. */
     public static final int VERSION_MASK = 0x03;
 
-    /** Offset of the DDP Control octet. */
+    /** Offset of the DDP Control byte. */
     public static final int CONTROL_OFFSET = 0;
-    /** Offset of the (first) ULP-reserved octet. */
+    /** Offset of the first ULP-reserved byte. */
     public static final int ULP_CONTROL_OFFSET = 1;
 
     private static final WireBuffer NOTHING = WireBuffer.allocate(0);
 
-    /** The buffer below. */
+    /** Buffer that holds the header. */
     protected WireBuffer buffer = NOTHING;
-    /** Offset of the header's first octet in the buffer. */
+    /** Offset of the header's first byte in the buffer. */
     protected int offset;
 
     /** Lays this flyweight over a buffer. */
@@ -44,42 +44,42 @@ public class DdpHeaderFlyweight {
         offset = newOffset;
     }
 
-    /** True when the segment whose first octet this is has a tagged header. */
+    /** True when a DDP Control byte, the first byte of a segment, announces a tagged header. */
     public static boolean isTagged(int control) {
         return (control & TAGGED_FLAG) != 0;
     }
 
-    /** The buffer that this lies over. */
+    /** Returns the buffer that holds the header. */
     public WireBuffer buffer() {
         return buffer;
     }
 
-    /** Offset of the header's first octet in {@link #buffer()}. */
+    /** Offset of the header's first byte in {@link #buffer()}. */
     public int offset() {
         return offset;
     }
 
-    /** The DDP Control octet. */
+    /** Returns the DDP Control byte. */
     public int control() {
         return buffer.getUnsignedByte(offset + CONTROL_OFFSET);
     }
 
-    /** L: the last segment of its message. */
+    /** L flag: true for the last segment of its message. */
     public boolean last() {
         return (control() & LAST_FLAG) != 0;
     }
 
-    /** DV. */
+    /** DV field: version of DDP. */
     public int version() {
         return control() & VERSION_MASK;
     }
 
-    /** The ULP-reserved octet, which RDMAP uses as its Control Field. */
+    /** Returns the ULP-reserved byte, which RDMAP uses as its Control Field. */
     public int ulpControl() {
         return buffer.getUnsignedByte(offset + ULP_CONTROL_OFFSET);
     }
 
-    /** Writes the DDP Control octet with reserved bits zero, and the ULP-reserved octet. */
+    /** Writes the DDP Control byte with reserved bits zero, and the ULP-reserved byte. */
     protected void putControl(boolean tagged, boolean last, int version, int ulpControl) {
         buffer.putByte(
                 offset + CONTROL_OFFSET,

@@ -15,9 +15,10 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Inbound half of a DDP stream: validates each segment before one octet of it is placed (RFC 5041 section 7.1), places
- * it, and delivers messages in order (section 5.4). The lower layer gives segments in the sender's order, so a message
- * is delivered as soon as its last segment is placed. Allocates nothing. Belongs to one event loop.
+ * Inbound half of a DDP stream. Validates each segment before any byte of the segment is placed (RFC 5041 section 7.1),
+ * places the segment, and delivers messages in order (section 5.4). The lower layer gives segments in the sender's
+ * order. A message is therefore delivered as soon as its last segment is placed. Allocates nothing. Belongs to one
+ * event loop.
  */
 public final class DdpReceiver {
 
@@ -28,7 +29,7 @@ public final class DdpReceiver {
     private final ProtectionDomain protectionDomain;
     private final long queuePair;
     private final int[] expectedMsn;
-    /** Per queue number: whether a message has come in part. */
+    /** For each queue number: true after a part of a message has arrived. */
     private final boolean[] insideUntagged;
 
     private int version = 1;
@@ -38,13 +39,13 @@ public final class DdpReceiver {
 
     /**
      * @param queuePair number of the stream's queue pair, for STags that are bound to one stream
-     * @param queues queue numbers 0 to {@code queues - 1} exist
+     * @param queues number of queues; queue numbers 0 to {@code queues - 1} exist
      */
     public DdpReceiver(DdpUser user, StagTable stags, ProtectionDomain protectionDomain, long queuePair, int queues) {
         this(user, stags, protectionDomain, queuePair, queues, DdpSender.FIRST_MSN);
     }
 
-    /** A receiver that has come to the given MSN on every queue number. */
+    /** Creates a receiver that expects the given MSN on every queue number. */
     DdpReceiver(DdpUser user, StagTable stags, ProtectionDomain protectionDomain, long queuePair, int queues, int msn) {
         this.user = user;
         this.stags = stags;
@@ -60,7 +61,7 @@ public final class DdpReceiver {
         version = newVersion;
     }
 
-    /** Drops everything that still arrives (RFC 5041 section 7.1, after an error). */
+    /** Drops all later input (RFC 5041 section 7.1, after an error). */
     public void stop() {
         failed = true;
     }
@@ -70,7 +71,7 @@ public final class DdpReceiver {
         return segments;
     }
 
-    /** Whether the last segment of an untagged message has not arrived of which an earlier one has. */
+    /** Returns whether an untagged message has arrived in part and its last segment is still missing. */
     public boolean isInsideUntagged() {
         boolean inside = false;
         for (boolean insideQueue : insideUntagged) {
@@ -79,12 +80,12 @@ public final class DdpReceiver {
         return inside;
     }
 
-    /** Octets of the segment that is being received, header included. */
+    /** Bytes of the segment that is being received, header included. */
     public int segmentLength() {
         return segmentLength;
     }
 
-    /** One segment from the lower layer. */
+    /** Takes one segment from the lower layer. */
     public void onSegment(WireBuffer buffer, int offset, int length) {
         if (failed) {
             return;
@@ -138,7 +139,7 @@ public final class DdpReceiver {
         }
     }
 
-    /** RFC 5041 has no code for a missing right; an STag that does not permit writing counts as invalid for it. */
+    /** Maps a failed check to an error. RFC 5041 has no code for a missing right, so such an STag counts as invalid. */
     private static DdpError toError(AccessCheck check) {
         return switch (check) {
             case OK, INVALID_STAG, NO_RIGHT -> DdpError.INVALID_STAG;
@@ -179,7 +180,7 @@ public final class DdpReceiver {
         }
     }
 
-    /** The checks of section 7.1 in their order; queue number and MSN also for segments without payload. */
+    /** Runs the checks of section 7.1 in their order. Checks queue number and MSN also for segments without payload. */
     private @Nullable ProtocolError checkUntagged(int payload) {
         if (untagged.version() != version) {
             return DdpError.UNTAGGED_VERSION;

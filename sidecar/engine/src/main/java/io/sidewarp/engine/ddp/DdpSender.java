@@ -8,15 +8,15 @@ import io.sidewarp.engine.memory.RegionFault;
 import java.util.Arrays;
 
 /**
- * Outbound half of a DDP stream: cuts one message after the other into segments (RFC 5041 section 5.2), never
- * interleaved. Allocates nothing. Belongs to one event loop.
+ * Outbound half of a DDP stream. Cuts one message after the other into segments (RFC 5041 section 5.2) and never
+ * interleaves messages. Allocates nothing. Belongs to one event loop.
  */
 public final class DdpSender {
 
     /** The first MSN of every queue number (RFC 5041 section 4.3). */
     public static final int FIRST_MSN = 1;
 
-    /** A message has fewer than 2^32 octets (RFC 5041 section 5.2). */
+    /** A message has fewer than 2^32 bytes (RFC 5041 section 5.2). */
     public static final long MAX_MESSAGE_LENGTH = 0xFFFF_FFFFL;
 
     private final TaggedHeaderFlyweight taggedHeader = new TaggedHeaderFlyweight();
@@ -40,23 +40,23 @@ public final class DdpSender {
         throw new IllegalStateException("no message is being sent");
     };
 
-    /** @param queues queue numbers 0 to {@code queues - 1} exist */
+    /** @param queues number of queues; queue numbers 0 to {@code queues - 1} exist */
     public DdpSender(int queues) {
         this(queues, FIRST_MSN);
     }
 
-    /** A sender that has come to the given MSN on every queue number. */
+    /** Creates a sender whose next message has the given MSN on every queue number. */
     DdpSender(int queues, int msn) {
         nextMsn = new int[queues];
         Arrays.fill(nextMsn, msn);
     }
 
-    /** True while a message has been begun and its last segment is not committed. */
+    /** True from the beginning of a message until its last segment is committed. */
     public boolean isActive() {
         return active;
     }
 
-    /** Octets of payload of the current message that were committed. */
+    /** Payload bytes of the current message that were committed. */
     public long sent() {
         return sent;
     }
@@ -76,7 +76,7 @@ public final class DdpSender {
     /**
      * Begins an untagged message and takes the next MSN of its queue number.
      *
-     * @param newUlpWord ULP-reserved octets 2 to 5
+     * @param newUlpWord ULP-reserved bytes 2 to 5
      * @return the MSN
      */
     public int beginUntagged(int newUlpControl, int newUlpWord, int queueNumber, PayloadSource from, long octets) {
@@ -92,7 +92,7 @@ public final class DdpSender {
             throw new IllegalStateException("a message is being sent");
         }
         if (octets < 0 || octets > MAX_MESSAGE_LENGTH) {
-            throw new IllegalArgumentException("a DDP message has 0 to 2^32 - 1 octets, not " + octets);
+            throw new IllegalArgumentException("a DDP message has 0 to 2^32 - 1 bytes, not " + octets);
         }
         active = true;
         tagged = isTagged;
@@ -102,17 +102,17 @@ public final class DdpSender {
         sent = 0;
     }
 
-    /** Gives up the rest of the current message. Legal only when nothing but a Terminate follows on this stream. */
+    /** Abandons the rest of the current message. Legal only when nothing but a Terminate follows on this stream. */
     public void abandon() {
         active = false;
         source = NO_PAYLOAD;
     }
 
     /**
-     * Commits segments of the current message as long as the lower layer takes them.
+     * Commits segments of the current message while the lower layer takes them.
      *
-     * @return true when the message is complete, false when a claim was refused
-     * @throws RegionFault when the source failed; the part in question was not sent
+     * @return true when the message is complete, false when the lower layer refused a claim
+     * @throws RegionFault when the source failed; the segment that needed the source was not sent
      */
     public boolean emit(LowerLayer llp) throws RegionFault {
         int headerLength = tagged ? TaggedHeaderFlyweight.LENGTH : UntaggedHeaderFlyweight.LENGTH;

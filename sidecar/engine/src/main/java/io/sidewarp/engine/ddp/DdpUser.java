@@ -8,46 +8,46 @@ import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** The ULP above DDP, that is RDMAP: says what may be placed, and takes what is delivered. */
+/** The ULP above DDP, which is RDMAP. Decides what may be placed, and takes delivered messages. */
 public interface DdpUser {
 
     /**
-     * Judges a tagged segment before anything is placed. Writes nothing.
+     * Checks a tagged segment before any payload is placed. Writes nothing.
      *
-     * @param payload octets of payload
-     * @return the error, or null when DDP may go on
+     * @param payload bytes of payload
+     * @return the error, or null when DDP may continue
      */
     @Nullable
     ProtocolError admitTagged(TaggedHeaderFlyweight header, int payload);
 
-    /** Access bits that a tagged segment, admitted just now, needs of its region. */
+    /** Access bits of the region that a tagged segment needs. The segment has just been admitted. */
     int requiredAccess(TaggedHeaderFlyweight header);
 
-    /** The payload of an admitted tagged segment was placed; with {@code header.last()} the message is delivered. */
+    /** Reports that the payload of an admitted tagged segment was placed. The last segment delivers the message. */
     void onTagged(TaggedHeaderFlyweight header, int payload);
 
-    /** Judges an untagged segment, whose queue number exists, before anything is placed. */
+    /** Checks an untagged segment before any payload is placed. The queue number of the segment exists. */
     @Nullable
     ProtocolError admitUntagged(UntaggedHeaderFlyweight header, int payload);
 
-    /** The buffers of the queue number and kind of message that an untagged segment, admitted just now, is of. */
+    /** Buffers for an untagged segment, by its queue number and kind of message. The segment has just been admitted. */
     UntaggedBuffers untaggedBuffers(UntaggedHeaderFlyweight header);
 
-    /** An untagged message is complete and delivered; its buffer is used up. */
+    /** Reports that an untagged message is complete and delivered. The buffer of the message is used up. */
     void onUntagged(UntaggedHeaderFlyweight header, long messageLength);
 
     /**
-     * A segment is in error and was not placed; all later segments will be dropped (RFC 5041 section 7.1).
+     * Reports a segment in error that was not placed. All later segments will be dropped (RFC 5041 section 7.1).
      *
-     * @param buffer holds the segment, during this call
-     * @param offset of the segment's first octet
-     * @param length octets of the whole segment
+     * @param buffer buffer that holds the segment during this call
+     * @param offset offset of the first byte of the segment
+     * @param length bytes of the whole segment
      */
     void onSegmentError(ProtocolError error, WireBuffer buffer, int offset, int length);
 
-    /** The region failed while the payload of an admitted tagged segment was placed. All later segments are dropped. */
+    /** Reports a region that failed while DDP placed an admitted tagged segment. All later segments are dropped. */
     void onTaggedFault(TaggedHeaderFlyweight header, RegionFault fault);
 
-    /** The untagged buffer failed while the payload of a segment was placed. All later segments are dropped. */
+    /** Reports an untagged buffer that failed while DDP placed a segment. All later segments are dropped. */
     void onUntaggedFault(UntaggedHeaderFlyweight header, RegionFault fault);
 }

@@ -6,14 +6,14 @@ package io.sidewarp.engine.ddp;
 import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.WireBuffer;
 
-/** Where the octets of an outbound message come from. */
+/** Source of the bytes of an outbound message. */
 public interface PayloadSource {
 
     /**
-     * Copies octets of the message. DDP asks for ascending, consecutive parts.
+     * Copies bytes of the message. DDP asks for ascending, consecutive parts.
      *
-     * @param messageOffset octets from the beginning of the message
-     * @throws RegionFault when the memory is not usable any more; nothing was sent of this part
+     * @param messageOffset bytes from the beginning of the message
+     * @throws RegionFault when the memory is no longer usable; no byte of this part was sent
      */
     void fetch(long messageOffset, WireBuffer target, int targetOffset, int length) throws RegionFault;
 }

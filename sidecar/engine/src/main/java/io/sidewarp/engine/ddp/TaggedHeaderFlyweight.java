@@ -4,7 +4,7 @@
 package io.sidewarp.engine.ddp;
 
 /**
- * Header of a tagged DDP segment (RFC 5041 section 4.2), 14 octets.
+ * Header of a tagged DDP segment (RFC 5041 section 4.2), 14 bytes.
  *
  * <pre>
  *    0                   1                   2                   3
@@ -24,7 +24,7 @@ public final class TaggedHeaderFlyweight extends DdpHeaderFlyweight {
 
     public static final int STAG_OFFSET = 2;
     public static final int TO_OFFSET = 6;
-    /** Octets of the header. */
+    /** Bytes of the header. */
     public static final int LENGTH = 14;
 
     /** Writes the whole header. */

@@ -6,15 +6,15 @@ package io.sidewarp.engine.ddp;
 import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.WireBuffer;
 
-/** The untagged buffers of one queue number, seen from the message that is next in its MSN sequence. */
+/** The untagged buffers of one queue number. The methods apply to the next message in the MSN sequence. */
 public interface UntaggedBuffers {
 
-    /** True when a buffer is posted for the message that is received now or next. */
+    /** True when a buffer is posted for the current or next message. */
     boolean available();
 
-    /** Octets of that buffer. */
+    /** Size in bytes of the buffer. */
     long capacity();
 
-    /** Places octets of the message into that buffer. */
+    /** Places bytes of the message in the buffer. */
     void place(long messageOffset, WireBuffer source, int sourceOffset, int length) throws RegionFault;
 }

@@ -4,7 +4,7 @@
 package io.sidewarp.engine.ddp;
 
 /**
- * Header of an untagged DDP segment (RFC 5041 section 4.3), 18 octets.
+ * Header of an untagged DDP segment (RFC 5041 section 4.3), 18 bytes.
  *
  * <pre>
  *    0                   1                   2                   3
@@ -12,7 +12,7 @@ package io.sidewarp.engine.ddp;
  *                                   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  *                                   |T|L| Rsvd  |DV |   RsvdULP     |
  *   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
- *   |                      RsvdULP (4 octets)                       |
+ *   |                      RsvdULP (4 bytes)                        |
  *   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  *   |                              QN                               |
  *   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
@@ -28,7 +28,7 @@ public final class UntaggedHeaderFlyweight extends DdpHeaderFlyweight {
     public static final int QN_OFFSET = 6;
     public static final int MSN_OFFSET = 10;
     public static final int MO_OFFSET = 14;
-    /** Octets of the header. */
+    /** Bytes of the header. */
     public static final int LENGTH = 18;
 
     /** Writes the whole header. */
@@ -40,7 +40,7 @@ public final class UntaggedHeaderFlyweight extends DdpHeaderFlyweight {
         buffer.putInt(offset + MO_OFFSET, mo);
     }
 
-    /** ULP-reserved octets 2 to 5, in which RDMAP carries the STag to invalidate. */
+    /** ULP-reserved bytes 2 to 5, which carry the STag to invalidate in RDMAP. */
     public int ulpWord() {
         return buffer.getInt(offset + ULP_WORD_OFFSET);
     }

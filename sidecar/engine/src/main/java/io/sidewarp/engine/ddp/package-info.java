@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Direct Data Placement (RFC 5041): cuts messages into segments, checks each inbound segment before one octet of it is
- * placed, and delivers messages in order. {@link io.sidewarp.engine.ddp.DdpSender} and {@link
- * io.sidewarp.engine.ddp.DdpReceiver} are the two halves of a stream; RDMAP is their {@link
- * io.sidewarp.engine.ddp.DdpUser}. No I/O and no threads; allocates nothing for each segment.
+ * Direct Data Placement (RFC 5041). Cuts messages into segments, checks each inbound segment before any byte of the
+ * segment is placed, and delivers messages in order. The classes {@link io.sidewarp.engine.ddp.DdpSender} and
+ * {@link io.sidewarp.engine.ddp.DdpReceiver} are the two halves of a stream. RDMAP is their
+ * {@link io.sidewarp.engine.ddp.DdpUser}. No I/O and no threads. Allocates nothing for each segment.
  */
 @NullMarked
 package io.sidewarp.engine.ddp;

@@ -6,7 +6,7 @@ package io.sidewarp.engine.llp;
 import java.util.List;
 
 /**
- * Enhanced RDMA connection establishment data: the first 4 octets of the Private Data of a frame with S=1 (RFC 6581
+ * Enhanced RDMA connection establishment data: the first 4 bytes of the Private Data of a frame with S=1 (RFC 6581
  * section 9).
  *
  * <pre>
@@ -17,18 +17,19 @@ import java.util.List;
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  * </pre>
  *
- * @param peerToPeer A: the peer-to-peer model, in which the Initiator's first message is a ready-to-receive indication
- * @param rtrSend B: a zero-length Send can be that message
- * @param rtrWrite C: a zero-length RDMA Write can be that message
- * @param rtrRead D: a zero-length RDMA Read can be that message
+ * @param peerToPeer A flag: the peer-to-peer model, in which the Initiator's first message is a ready-to-receive
+ *     indication
+ * @param rtrSend B flag: the indication may be a zero-length Send
+ * @param rtrWrite C flag: the indication may be a zero-length RDMA Write
+ * @param rtrRead D flag: the indication may be a zero-length RDMA Read
  * @param ird inbound RDMA Read queue depth, 0 to 0x3FFF
  * @param ord outbound RDMA Read queue depth, 0 to 0x3FFF
  */
 public record EnhancedData(boolean peerToPeer, boolean rtrSend, boolean rtrWrite, boolean rtrRead, int ird, int ord) {
 
-    /** Octets of it. */
+    /** Length in bytes. */
     public static final int LENGTH = 4;
-    /** A value of IRD or ORD that leaves the negotiation to the ULPs (section 9.1). */
+    /** Value of IRD or ORD that leaves the negotiation to the ULPs (section 9.1). */
     public static final int NOT_NEGOTIATED = 0x3FFF;
 
     private static final int A_FLAG = 0x8000_0000;
@@ -44,18 +45,18 @@ public record EnhancedData(boolean peerToPeer, boolean rtrSend, boolean rtrWrite
         }
     }
 
-    /** Client-server model: no ready-to-receive indication. */
+    /** Creates the data for the client-server model, which has no ready-to-receive indication. */
     public static EnhancedData clientServer(int ird, int ord) {
         return new EnhancedData(false, false, false, false, ird, ord);
     }
 
-    /** The peer-to-peer model with these kinds of indication. */
+    /** Creates the data for the peer-to-peer model with these kinds of indication. */
     public static EnhancedData peerToPeer(List<RtrKind> rtr, int ird, int ord) {
         return new EnhancedData(
                 true, rtr.contains(RtrKind.SEND), rtr.contains(RtrKind.WRITE), rtr.contains(RtrKind.READ), ird, ord);
     }
 
-    /** From the wire. Without A, the flags B, C and D are ignored (section 9.2). */
+    /** Decodes the word of a frame. Without flag A, the flags B, C and D are ignored (section 9.2). */
     public static EnhancedData decode(int word) {
         boolean a = (word & A_FLAG) != 0;
         return new EnhancedData(
@@ -67,7 +68,7 @@ public record EnhancedData(boolean peerToPeer, boolean rtrSend, boolean rtrWrite
                 word & DEPTH_MASK);
     }
 
-    /** For the wire. */
+    /** Encodes the word of a frame. */
     public int encode() {
         return (peerToPeer ? A_FLAG : 0)
                 | (rtrSend ? B_FLAG : 0)
@@ -77,7 +78,7 @@ public record EnhancedData(boolean peerToPeer, boolean rtrSend, boolean rtrWrite
                 | ord;
     }
 
-    /** Whether it offers, or asks for, this kind of indication. */
+    /** Returns whether the data offers this kind of indication or asks for it. */
     public boolean offers(RtrKind kind) {
         return switch (kind) {
             case SEND -> rtrSend;

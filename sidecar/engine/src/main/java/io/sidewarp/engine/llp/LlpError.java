@@ -4,8 +4,8 @@
 package io.sidewarp.engine.llp;
 
 /**
- * Errors of the lower layer as a Terminate carries them: layer 0x2, type 0x0 (RFC 5044 section 8, RFC 6581 section 9,
- * registered by RFC 6580).
+ * Errors of the lower layer in a Terminate: layer 0x2, type 0x0. RFC 5044 section 8 and RFC 6581 section 9 define them,
+ * and RFC 6580 registers them.
  */
 public enum LlpError implements ProtocolError {
     /** TCP connection closed, terminated or lost (RFC 5044 section 8, error 1). */
@@ -23,7 +23,7 @@ public enum LlpError implements ProtocolError {
     /** No matching ready-to-receive option (RFC 6581 section 9.2). */
     NO_MATCHING_RTR(0x07, "No matching RTR option");
 
-    /** Error type of all of them. */
+    /** Error type of all these errors. */
     public static final int ERROR_TYPE = 0x0;
 
     private final int code;

@@ -6,29 +6,29 @@ package io.sidewarp.engine.llp;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The rules by which both sides come to IRD, ORD and the connection model (RFC 6581 sections 9.1 and 9.2). */
+/** Rules by which both sides agree on IRD, ORD and the connection model (RFC 6581 sections 9.1 and 9.2). */
 public final class Negotiation {
 
     private Negotiation() {}
 
     /**
-     * What one side wants.
+     * Terms that one side wants.
      *
-     * @param ird inbound RDMA Read Requests that it serves at a time
-     * @param ord outbound RDMA Read Requests that it wants at a time
-     * @param negotiated whether the depths are told and heeded, or left to the applications
-     * @param peerToPeer whether it asks for the peer-to-peer model, as Initiator
-     * @param rtr kinds of ready-to-receive indication that it can send and take, the one it likes best first
+     * @param ird inbound RDMA Read Requests that the side serves at a time
+     * @param ord outbound RDMA Read Requests that the side wants at a time
+     * @param negotiated whether the depths are sent and obeyed, or left to the applications
+     * @param peerToPeer whether the side, as Initiator, asks for the peer-to-peer model
+     * @param rtr kinds of ready-to-receive indication that the side can send and take, the preferred kind first
      */
     public record Terms(int ird, int ord, boolean negotiated, boolean peerToPeer, List<RtrKind> rtr) {}
 
     /**
-     * What came out of it for one side.
+     * Result of the negotiation for one side.
      *
      * @param ird inbound RDMA Read Requests that this side serves
      * @param ord outbound RDMA Read Requests that this side may use
-     * @param rtr what the Initiator sends first, or null
-     * @param error why the Initiator has to end the connection with a Terminate, or null
+     * @param rtr kind of the Initiator's first message, or null
+     * @param error reason why the Initiator must end the connection with a Terminate, or null
      */
     public record Outcome(
             int ird,
@@ -36,7 +36,7 @@ public final class Negotiation {
             @Nullable RtrKind rtr,
             @Nullable LlpError error) {}
 
-    /** What the Initiator says. */
+    /** Returns the data of the Initiator's request. */
     public static EnhancedData request(Terms own) {
         int ird = own.negotiated() ? own.ird() : EnhancedData.NOT_NEGOTIATED;
         int ord = own.negotiated() ? own.ord() : EnhancedData.NOT_NEGOTIATED;
@@ -44,9 +44,9 @@ public final class Negotiation {
     }
 
     /**
-     * What the Responder answers when it accepts: it wants no more reads than the Initiator serves, and does not
-     * negotiate what the Initiator does not. Of the kinds of indication that were asked for it offers those that it
-     * takes; others only if there is none.
+     * Returns the data of the Responder's answer when it accepts. The Responder wants no more reads than the Initiator
+     * serves, and does not negotiate a depth that the Initiator does not negotiate. It offers the requested kinds of
+     * indication that it takes. It offers other kinds only if it takes none of the requested kinds.
      */
     public static EnhancedData accept(EnhancedData asked, Terms own) {
         boolean negotiated = own.negotiated();
@@ -57,7 +57,10 @@ public final class Negotiation {
                 negotiated ? Math.min(own.ord(), asked.ird()) : EnhancedData.NOT_NEGOTIATED);
     }
 
-    /** An Initiator may look at kinds that it did not ask for, and end the connection for them, as Linux cxgb4 does. */
+    /**
+     * Returns the kinds to offer. An Initiator such as Linux cxgb4 ends the connection for kinds that it did not
+     * request.
+     */
     private static List<RtrKind> offered(EnhancedData asked, Terms own) {
         if (!asked.peerToPeer()) {
             return List.of();
@@ -66,12 +69,12 @@ public final class Negotiation {
         return common.isEmpty() ? own.rtr() : common;
     }
 
-    /** Inbound reads of the Responder: one for the indication if none else. */
+    /** Returns the inbound reads of the Responder. An indication by Read needs at least one. */
     private static int served(boolean rtrByRead, Terms own) {
         return rtrByRead ? Math.max(1, own.ird()) : own.ird();
     }
 
-    /** What the Responder answers when it rejects: the depths that it would have needed. */
+    /** Returns the data of the Responder's answer when it rejects: the depths that the Responder would need. */
     public static EnhancedData reject(EnhancedData asked, Terms own) {
         return answer(asked, own, own.ird(), own.ord());
     }
@@ -84,20 +87,20 @@ public final class Negotiation {
                 : EnhancedData.clientServer(answeredIrd, answeredOrd);
     }
 
-    /** Nothing was negotiated. */
+    /** Returns the result without negotiation. */
     public static Outcome unnegotiated(Terms own) {
         return new Outcome(own.ird(), own.ord(), null, null);
     }
 
     /**
-     * What the Responder does once it has answered. That it does not negotiate permits it no more reads than the
-     * Initiator serves (RFC 6581 section 9.1).
+     * Returns the result for the Responder after its answer. Even without negotiation, the Responder may use no more
+     * reads than the Initiator serves (RFC 6581 section 9.1).
      */
     public static Outcome ofResponder(Terms own, EnhancedData asked, EnhancedData answered) {
         return new Outcome(served(answered.rtrRead(), own), limited(own.ord(), asked.ird()), null, null);
     }
 
-    /** What the Initiator does with the answer. */
+    /** Returns the result for the Initiator after the answer. */
     public static Outcome ofInitiator(Terms own, EnhancedData asked, EnhancedData answered) {
         int ord = limited(own.ord(), asked.ord() == EnhancedData.NOT_NEGOTIATED ? asked.ord() : answered.ird());
         int ird = own.ird();

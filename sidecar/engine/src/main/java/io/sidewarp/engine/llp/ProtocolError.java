@@ -6,7 +6,7 @@ package io.sidewarp.engine.llp;
 /** An error that a Terminate message can report (RFC 5040 section 4.8). Implemented by one enum per layer. */
 public interface ProtocolError {
 
-    /** 0 RDMAP, 1 DDP, 2 LLP. */
+    /** Layer of the error: 0 RDMAP, 1 DDP, 2 LLP. */
     int layer();
 
     /** Error type, 0 to 15. */
@@ -15,6 +15,6 @@ public interface ProtocolError {
     /** Error code, 0 to 255. */
     int code();
 
-    /** Name as the RFC words it. */
+    /** Name of the error in the RFC. */
     String description();
 }

@@ -4,8 +4,8 @@
 package io.sidewarp.engine.llp;
 
 /**
- * Kinds of message by which an initiator says that it is ready to receive, in the peer-to-peer model (RFC 6581 section
- * 9.2). All of them have no payload and no completion.
+ * Kinds of message by which an initiator tells that it is ready to receive, in the peer-to-peer model (RFC 6581 section
+ * 9.2). These messages have no payload and no completion.
  */
 public enum RtrKind {
     /** Zero-length Send: control flag B. */

@@ -6,45 +6,47 @@ package io.sidewarp.engine.llp;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * What a lower layer tells DDP (RFC 5041 section 3). All calls come on the event loop that owns the connection, and
- * none may block.
+ * Events that a lower layer reports to DDP (RFC 5041 section 3). All calls come on the event loop that owns the
+ * connection, and no call may block.
  */
 public interface UpperLayer {
 
     /**
-     * One ULPDU that was validated by the lower layer, in the order in which the peer sent it. The octets may be used
-     * during this call only.
+     * Takes one ULPDU that the lower layer has validated, in the order in which the peer sent it. The bytes are valid
+     * only during this call.
      *
-     * @param length exact octets of the ULPDU
+     * @param length exact length of the ULPDU in bytes
      */
     void onUlpdu(WireBuffer buffer, int offset, int length);
 
-    /** The batch of input that the transport had is over: time to signal completions in one go. */
+    /** Reports the end of a batch of input. Completions of the batch can be signaled together. */
     void onInputDone();
 
-    /** The transport can take octets: claim and commit ULPDUs until there are no more or a claim is refused. */
+    /**
+     * Reports that the transport can take bytes. Claims and commits ULPDUs until none are left or a claim is refused.
+     */
     void produce();
 
-    /** {@link LowerLayer#outputPermitted()} became true behind start-up: the peer's first ULPDU was taken. */
+    /** Reports that {@link LowerLayer#outputPermitted()} became true after start-up, with the peer's first ULPDU. */
     default void onOutputPermitted() {}
 
-    /** {@link LowerLayer#transferredPosition()} advanced. */
+    /** Reports that {@link LowerLayer#transferredPosition()} advanced. */
     void onTransferred();
 
     /**
-     * The lower layer found an error in what arrived (RFC 5044 section 8). No further ULPDU will come; output still
-     * works, so that a Terminate can be sent.
+     * Reports an error that the lower layer found in the input (RFC 5044 section 8). No further ULPDU will arrive.
+     * Output still works, so that a Terminate can be sent.
      */
     void onError(LlpError error);
 
-    /** The peer closed its direction gracefully. No further ULPDU will come; output still works. */
+    /** Reports that the peer closed its direction gracefully. No further ULPDU will arrive; output still works. */
     void onPeerClosed();
 
     /**
-     * The stream is gone in both directions, with or without our asking. The last call.
+     * Reports that the stream is gone in both directions, whether this side asked for the end or not. No call follows.
      *
      * @param graceful true when both directions were closed in order, false after a reset, time-out or abort
-     * @param cause what happened, for people
+     * @param cause description of the event for people
      */
     void onClosed(boolean graceful, String cause);
 }

@@ -3,16 +3,16 @@
 
 package io.sidewarp.engine.memory;
 
-/** Result of a validation by {@link TaggedAccess}. Each layer maps it to its own error codes. */
+/** Result of a check by {@link TaggedAccess}. Each layer maps the result to its own error codes. */
 public enum AccessCheck {
     OK,
-    /** No such STag, or it is no longer valid. */
+    /** The STag is unknown or no longer valid. */
     INVALID_STAG,
     /** The STag belongs to another protection domain or another stream. */
     NOT_ASSOCIATED,
-    /** The region does not give the right. */
+    /** The region does not grant the right. */
     NO_RIGHT,
-    /** Some octet lies outside of the region. */
+    /** At least one byte lies outside the region. */
     BOUNDS,
     /** Tagged offset plus length exceeds 2^64. */
     WRAP

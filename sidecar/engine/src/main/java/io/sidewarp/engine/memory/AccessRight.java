@@ -5,20 +5,20 @@ package io.sidewarp.engine.memory;
 
 import java.util.Set;
 
-/** What a region may be used for. Local reads are always allowed. */
+/** Permitted use of a region. Local reads are always allowed. */
 public enum AccessRight {
-    /** Receives and the results of this side's RDMA Reads may be placed in it. */
+    /** Receives and the results of this side's RDMA Reads may be placed in the region. */
     LOCAL_WRITE,
-    /** The peer may read it (RDMA Read Request). */
+    /** The peer may read the region (RDMA Read Request). */
     REMOTE_READ,
-    /** The peer may write to it (RDMA Write). */
+    /** The peer may write to the region (RDMA Write). */
     REMOTE_WRITE,
-    /** The peer may invalidate its STag (Send with Invalidate). Only for regions of a single stream. */
+    /** The peer may invalidate the STag of the region (Send with Invalidate). Only for regions of a single stream. */
     REMOTE_INVALIDATE,
-    /** The peer may apply atomic operations to it (Atomic Request, RFC 7306 section 5). */
+    /** The peer may apply atomic operations to the region (Atomic Request, RFC 7306 section 5). */
     REMOTE_ATOMIC;
 
-    /** True for the rights by which somebody changes what the memory holds. */
+    /** True for the rights that permit changes to the content of the memory. */
     public boolean permitsChange() {
         return switch (this) {
             case LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC -> true;
@@ -26,12 +26,12 @@ public enum AccessRight {
         };
     }
 
-    /** The right as a bit, for {@link MemoryRegion#allows(int)}. */
+    /** Returns the right as a bit, for {@link MemoryRegion#allows(int)}. */
     public int bit() {
         return 1 << ordinal();
     }
 
-    /** The bits of several rights. */
+    /** Returns the bits of several rights. */
     public static int mask(AccessRight... rights) {
         int mask = 0;
         for (AccessRight right : rights) {
@@ -40,7 +40,7 @@ public enum AccessRight {
         return mask;
     }
 
-    /** The bits of a set of rights. */
+    /** Returns the bits of a set of rights. */
     public static int mask(Set<AccessRight> rights) {
         int mask = 0;
         for (AccessRight right : rights) {

@@ -4,18 +4,19 @@
 package io.sidewarp.engine.memory;
 
 /**
- * Carries out the atomic operations of a device, one at a time, so that each is atomic with respect to all others of the
- * same device (RFC 7306 section 5.3). Two regions may stand for the same pages, so the lock cannot be one of a region or
- * an address. Words are loaded and stored in the byte order of this machine. Thread-safe; allocates nothing.
+ * Carries out the atomic operations of a device, one at a time. Each operation is atomic with respect to all others of
+ * the same device (RFC 7306 section 5.3). Two regions may cover the same pages, so a lock per region or per address is
+ * not enough. Words are loaded and stored in the byte order of this machine. Thread-safe. Allocates nothing.
  */
 public final class AtomicUnit {
 
     /**
-     * FetchAdd (RFC 7306 section 5.1.1): adds field by field. The caller has checked state, rights, bounds and alignment.
+     * Carries out a FetchAdd (RFC 7306 section 5.1.1), which adds field by field. The caller has checked state, rights,
+     * bounds and alignment.
      *
-     * @param offset octets from the beginning of the region
-     * @param mask the most significant bit of each field; 0 for one field of 64 bits
-     * @return the value before
+     * @param offset bytes from the beginning of the region
+     * @param mask most significant bit of each field; 0 for one field of 64 bits
+     * @return the previous value
      * @throws RegionFault when the backing is gone
      */
     public synchronized long fetchAdd(MemoryRegion region, long offset, long add, long mask) throws RegionFault {
@@ -25,8 +26,8 @@ public final class AtomicUnit {
     }
 
     /**
-     * CmpSwap (RFC 7306 section 5.1.2): replaces the bits of the swap mask if the bits of the compare mask are equal.
-     * Otherwise as {@link #fetchAdd}.
+     * Carries out a CmpSwap (RFC 7306 section 5.1.2). Replaces the bits of the swap mask if the bits of the compare
+     * mask are equal. In other respects the method behaves as {@link #fetchAdd}.
      */
     public synchronized long compareSwap(
             MemoryRegion region, long offset, long compare, long compareMask, long swap, long swapMask)
@@ -39,8 +40,8 @@ public final class AtomicUnit {
     }
 
     /**
-     * Adds independent fields: the bits below the top of each field are added without their neighbours' tops, so that
-     * nothing is carried over a top, and the tops are added without carry.
+     * Adds independent fields. First adds the bits below the top bit of each field, with all top bits cleared, so that
+     * no carry leaves a field. Then adds the top bits without carry.
      */
     static long addFields(long value, long add, long tops) {
         return ((value & ~tops) + (add & ~tops)) ^ ((value ^ add) & tops);

@@ -3,24 +3,25 @@
 
 package io.sidewarp.engine.memory;
 
-/** Tells what happens to a file of the shared volume when a part of it becomes a region. */
+/** Handling of a file of the shared volume when a part of the file becomes a region. */
 public enum CreateMode {
-    /** The file must exist. It stays when the region goes. */
+    /** The file must exist. It remains after the region is deregistered. */
     NONE,
-    /** The file must not exist. It is created, and removed with the region. */
+    /** The file must not exist. It is created now, and removed with the region. */
     MUST_BE_NEW,
     /**
-     * The file is created, or taken over with its content when an earlier sidecar created it for the same user: then it
-     * is removed with the region. A file that no sidecar created is opened as with {@link #NONE}.
+     * A missing file is created. A file that an earlier sidecar created for the same user is taken over with its
+     * content. In both cases the file is removed with the region. A file that no sidecar created is opened as with
+     * {@link #NONE}.
      */
     OPEN_OR_CREATE,
     /**
-     * The file is created, after one that an earlier sidecar created for the same user is removed. A file that no
+     * The file is created. A file that an earlier sidecar created for the same user is removed first. A file that no
      * sidecar created is never removed.
      */
     REPLACE;
 
-    /** Whether a missing file is created. */
+    /** Returns whether a missing file is created. */
     public boolean creates() {
         return this != NONE;
     }

@@ -16,20 +16,20 @@ import java.util.Optional;
 import java.util.function.IntSupplier;
 
 /**
- * The files of a shared volume that are not the application's own: those that regions of this process created, and the
- * orphans, which sidecars left that are gone. Thread-safe.
+ * Files of a shared volume that sidecars created. Regions of this process created some of them. The others are orphans,
+ * whose sidecars no longer run. Thread-safe.
  */
 final class CreatedFiles {
 
     private final FileRecords records;
 
-    /** Guarded by this. Until they are taken over or removed. */
+    /** Orphans that were neither taken over nor removed. Guarded by this. */
     private final Map<Identity, Entry> orphans = new LinkedHashMap<>();
 
-    /** Guarded by this. */
+    /** Files that regions of this process hold. Guarded by this. */
     private final Map<Identity, Holder> held = new LinkedHashMap<>();
 
-    /** @param openRoot opens the volume, or throws {@link RegionException} */
+    /** @param openRoot action that opens the volume, or throws {@link RegionException} */
     CreatedFiles(IntSupplier openRoot) {
         records = new FileRecords(openRoot);
     }
@@ -39,7 +39,7 @@ final class CreatedFiles {
 
         record Missing() implements Found {}
 
-        /** A file, or anything else, that no sidecar created. */
+        /** A file that no sidecar created, or an object of another type. */
         record Foreign() implements Found {}
 
         record Held(Holder holder) implements Found {}
@@ -48,9 +48,9 @@ final class CreatedFiles {
     }
 
     /**
-     * Reads what earlier sidecars left.
+     * Reads the records of earlier sidecars.
      *
-     * @return why nothing can be recorded in the volume; empty when it can
+     * @return reason why the volume cannot hold records; empty when it can
      */
     synchronized Optional<String> load() {
         orphans.putAll(records.read());
@@ -72,23 +72,23 @@ final class CreatedFiles {
         }
     }
 
-    /** As {@link FileRecords#create}. */
+    /** Creates a file with its record, as {@link FileRecords#create} does. */
     synchronized Created create(int directory, String name, String path, Holder holder) {
         Created created = records.create(directory, name, path, holder.user());
         if (created.file() >= 0) {
             try {
                 held.put(LinuxFiles.stat(created.file()).identity(), holder);
             } catch (ErrnoException e) {
-                // Messages do not tell the holder then.
+                // Without an identity, messages cannot name the holder.
             }
         }
         return created;
     }
 
     /**
-     * Takes an orphan over that was opened.
+     * Takes over an orphan whose file was opened.
      *
-     * @return false when the open file is another one, or a region uses it that did not create it
+     * @return false when the open file is a different file, or when a region that did not create the orphan uses it
      */
     synchronized boolean take(int file, Found.Orphan orphan, Holder holder) {
         try {
@@ -98,7 +98,7 @@ final class CreatedFiles {
                 return false;
             }
             if (!records.isRecordOf(orphan.of(), orphan.identity())) {
-                // Another sidecar has removed that file, and this one has its number.
+                // Another sidecar has removed the orphan, and the open file has its inode number.
                 orphans.remove(orphan.identity());
                 return false;
             }
@@ -110,13 +110,13 @@ final class CreatedFiles {
         return true;
     }
 
-    /** Undoes {@link #take}. The lock ends with the descriptor. */
+    /** Undoes {@link #take}. Closing the descriptor releases the lock. */
     synchronized void giveBack(Found.Orphan orphan) {
         held.remove(orphan.identity());
         orphans.put(orphan.identity(), orphan.of());
     }
 
-    /** Makes a file that a region took over an orphan again. The lock ends with the descriptor. */
+    /** Makes a file that a region took over an orphan again. Closing the descriptor releases the lock. */
     synchronized void giveBack(Created created) {
         Entry record = created.of();
         if (record != null) {
@@ -128,18 +128,18 @@ final class CreatedFiles {
         }
     }
 
-    /** Keeps an orphan in the volume as long as a region has it open that did not create it. */
+    /** Keeps an orphan in the volume while a region that did not create it has it open. */
     synchronized void keep(int file) {
         try {
             if (orphans.containsKey(LinuxFiles.stat(file).identity())) {
                 LinuxFiles.lock(file, false);
             }
         } catch (ErrnoException e) {
-            // A file that does not work says so when it is used.
+            // A file that does not work causes an error when it is used.
         }
     }
 
-    /** Removes a file that this process created or took over: its name too, unless that is another file's by now. */
+    /** Removes a file that this process created or took over. Keeps the name if it now belongs to another file. */
     synchronized void remove(int directory, String name, Created created) {
         try {
             Stat file = LinuxFiles.stat(created.file());
@@ -159,7 +159,7 @@ final class CreatedFiles {
         }
     }
 
-    /** Removes an orphan. False while a region uses it. */
+    /** Removes an orphan. Returns false while a region uses the orphan. */
     synchronized boolean remove(Identity identity, Entry orphan) {
         if (orphans.containsKey(identity) && records.removeUnused(orphan, identity)) {
             orphans.remove(identity);
@@ -170,14 +170,14 @@ final class CreatedFiles {
     /**
      * Removes the orphans that no region uses.
      *
-     * @return how many are left
+     * @return number of orphans that are left
      */
     synchronized int removeOrphans() {
         Map.copyOf(orphans).forEach(this::remove);
         return orphans.size();
     }
 
-    /** Removes one orphan, first one that has lost its name. False when nothing can be removed. */
+    /** Removes one orphan, preferably an orphan without a name. Returns false when no orphan can be removed. */
     synchronized boolean makeRoom() {
         return removeFirst(true) || removeFirst(false);
     }

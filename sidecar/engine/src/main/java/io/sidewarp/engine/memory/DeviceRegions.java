@@ -10,26 +10,26 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Registers and deregisters memory that a device knows by itself, gives STags and checks what peers may do; the counterpart
- * of {@link MemoryManager}. Thread-safe.
+ * Registers and deregisters memory with a device that has its own memory registration. The device gives the STags and
+ * checks the accesses of peers. This class is the counterpart of {@link MemoryManager}. Thread-safe.
  */
 public final class DeviceRegions {
 
     private final Set<MemoryRegion> regions = ConcurrentHashMap.newKeySet();
 
-    /** Memory as a device has registered it. */
+    /** Memory that a device has registered. */
     public interface Registration {
 
         int stag();
 
-        /** Tagged offset of the first octet. */
+        /** Tagged offset of the first byte. */
         long baseTaggedOffset();
 
-        /** Ends it; from then on the device does not touch the memory. */
+        /** Ends the registration. The device does not touch the memory afterwards. */
         void revoke();
     }
 
-    /** How the device registers memory. */
+    /** Registers memory with the device. */
     @FunctionalInterface
     public interface Registrar {
 
@@ -38,8 +38,8 @@ public final class DeviceRegions {
     }
 
     /**
-     * Registers memory for all of a protection domain. The backing belongs to the region from then on; when this throws it is
-     * still the caller's.
+     * Registers memory for all queue pairs of a protection domain. The region owns the backing from then on. If this
+     * method throws, the caller still owns the backing.
      *
      * @throws IllegalStateException when the domain is deallocated
      */
@@ -63,7 +63,8 @@ public final class DeviceRegions {
     }
 
     /**
-     * Revokes the STag and releases the memory. Idempotent: all callers see the same completion, on no thread of theirs.
+     * Revokes the STag and releases the memory. Idempotent: all callers get the same completion, which never runs on a
+     * thread of a caller.
      */
     public CompletableFuture<Void> deregister(MemoryRegion region) {
         if (region.beginRelease()) {
@@ -73,7 +74,7 @@ public final class DeviceRegions {
         return region.released().copy();
     }
 
-    /** All registered regions, in no order. */
+    /** Returns all registered regions, in no particular order. */
     public List<MemoryRegion> regions() {
         return List.copyOf(regions);
     }

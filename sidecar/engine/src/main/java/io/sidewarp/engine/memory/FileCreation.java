@@ -10,7 +10,7 @@ import io.sidewarp.engine.memory.SharedVolume.Holder;
 import io.sidewarp.engine.memory.SharedVolume.Part;
 import java.util.function.IntSupplier;
 
-/** Creates files of a shared volume, and takes over those that a sidecar left which is gone. Thread-safe. */
+/** Creates files of a shared volume, and takes over the files of sidecars that no longer run. Thread-safe. */
 final class FileCreation {
 
     private static final int MODE = 0660;
@@ -22,10 +22,10 @@ final class FileCreation {
     }
 
     /**
-     * Creates a file or takes it over, and maps a part of it.
+     * Creates a file or takes it over, and maps a part of the file.
      *
-     * @param directory holds the file; the backing takes the descriptor over when this succeeds
-     * @param mode one that creates
+     * @param directory directory of the file; on success the backing takes over the descriptor
+     * @param mode mode that creates
      */
     SharedBacking create(Part part, int directory, String name, CreateMode mode, Holder holder) {
         Found found = files.find(directory, name);
@@ -54,7 +54,7 @@ final class FileCreation {
         }
         boolean done = false;
         try {
-            // The umask may have taken away what the application's group needs.
+            // The umask may have removed bits that the application's group needs.
             int result = LinuxFiles.changeMode(file, MODE);
             if (result == 0) {
                 result = withRoom(() -> LinuxFiles.extend(file, part.offset(), part.octetsToCreate()));
@@ -110,7 +110,7 @@ final class FileCreation {
         }
     }
 
-    /** Repeats a call for which the volume has no room, as long as an orphan can be removed for it. */
+    /** Repeats a call that fails for lack of room, while an orphan can be removed to make room. */
     int withRoom(IntSupplier call) {
         int result = call.getAsInt();
         while (isLackOfRoom(result) && files.makeRoom()) {

@@ -22,14 +22,15 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records in a shared volume of the files that sidecars created there.
+ * Records of the files that sidecars created in a shared volume.
  *
- * <p>A record is a second name (a hard link) of the file, in a directory that only the sidecar's user can enter:
- * {@code .sidewarp/USER-NUMBER/PATH}, with the path encoded. The second name comes first and the file's own name is linked
- * to it, so that no file is ever without a record. A file is removed only while its name and its record are the same file:
- * a file that an application made under that name later is safe. The directory is there only as long as it has records.
+ * <p>A record is a second name (a hard link) of the file, in a directory that only the sidecar's user can enter. The
+ * record's name is {@code .sidewarp/USER-NUMBER/PATH}, with the path encoded. The second name is created first, and the
+ * file's own name is linked to it. Hence a file is never without a record. A file is removed only while its name and
+ * its record are the same file. A file that an application creates later under that name is therefore safe. The
+ * directory exists only while it has records.
  *
- * <p>A sidecar locks each file that it created; the kernel drops the lock when the process dies. Confined to the lock of
+ * <p>A sidecar locks each file that it created. The kernel drops the lock when the process dies. Guarded by the lock of
  * {@link CreatedFiles}.
  */
 final class FileRecords {
@@ -40,38 +41,38 @@ final class FileRecords {
     private static final int DIRECTORY_MODE = 0700;
     private static final int FILE_MODE = 0660;
 
-    /** Characters of an encoded path in one name; a longer path takes several directories. */
+    /** Characters of an encoded path in one name. A longer path takes several directories. */
     private static final int PIECE = 200;
 
-    /** Another sidecar in the volume can remove the empty directory during an attempt. */
+    /** Attempts to create a file, because another sidecar in the volume may remove the empty directory meanwhile. */
     private static final int ATTEMPTS = 8;
 
     private final IntSupplier openRoot;
     private long nextNumber;
 
-    /** @param openRoot opens the volume, or throws {@link RegionException} */
+    /** @param openRoot action that opens the volume, or throws {@link RegionException} */
     FileRecords(IntSupplier openRoot) {
         this.openRoot = openRoot;
     }
 
     /**
-     * A record.
+     * A record of a created file.
      *
      * @param user number of the user for whom the file was created
-     * @param path of the file in the volume
-     * @param place of the second name in the directory of records
+     * @param path path of the file in the volume
+     * @param place path of the second name in the directory of records
      */
     record Entry(long user, String path, String place) {}
 
     /**
      * A created file.
      *
-     * @param file its descriptor, or the negative error number
-     * @param of its record; null where the volume does not permit one
+     * @param file descriptor of the file, or the negative error number
+     * @param of record of the file, or null where the volume does not permit records
      */
     record Created(int file, @Nullable Entry of) {}
 
-    /** Says why the volume does not permit records; empty when it does. */
+    /** Returns the reason why the volume does not permit records, or empty when it does. */
     Optional<String> problem() {
         int result = inDirectory(records -> 0);
         return result == 0
@@ -80,7 +81,10 @@ final class FileRecords {
                         + "); let the sidecar's user create it, with mode 0700");
     }
 
-    /** Reads the records that are there. Those whose files lost their names are dropped: the application wanted that. */
+    /**
+     * Reads the existing records. Drops the records of files that lost their names, because the application removed
+     * them.
+     */
     Map<Identity, Entry> read() {
         Map<Identity, Entry> found = new LinkedHashMap<>();
         inDirectory(records -> {
@@ -95,7 +99,7 @@ final class FileRecords {
                             removeUnused(records, record, identity);
                         }
                     } catch (ErrnoException e) {
-                        // Gone meanwhile.
+                        // The file was removed meanwhile.
                     }
                 });
             }
@@ -104,7 +108,9 @@ final class FileRecords {
         return found;
     }
 
-    /** The record of an entry of the directory. An entry without a file, of a sidecar that died early, is removed. */
+    /**
+     * Reads the record of a directory entry. Removes an entry without a file, which a sidecar left when it died early.
+     */
     private Optional<Entry> read(int records, String entry) {
         int dash = entry.lastIndexOf('-');
         try {
@@ -126,16 +132,16 @@ final class FileRecords {
             }
             return Optional.of(new Entry(user, decode(path.toString()), place));
         } catch (IllegalArgumentException e) {
-            // Nothing that a sidecar made.
+            // No sidecar created this entry.
             return Optional.empty();
         }
     }
 
     /**
-     * Creates a file for reading and writing, with its record where the volume permits one. The umask applies to the mode,
-     * which is 0660.
+     * Creates a file for reading and writing, with a record where the volume permits records. The file's mode is 0660,
+     * reduced by the umask.
      *
-     * @param path of the file in the volume
+     * @param path path of the file in the volume
      */
     Created create(int directory, String name, String path, long user) {
         @Nullable Entry[] made = new Entry[1];
@@ -169,7 +175,7 @@ final class FileRecords {
         return place.toString();
     }
 
-    /** Gives a path letters that all file systems and locales take. */
+    /** Encodes a path in letters that all file systems and locales accept. */
     private static String encode(String path) {
         return Base64.getUrlEncoder().withoutPadding().encodeToString(path.getBytes(StandardCharsets.UTF_8));
     }
@@ -178,7 +184,7 @@ final class FileRecords {
         return new String(Base64.getUrlDecoder().decode(path), StandardCharsets.UTF_8);
     }
 
-    /** Makes the directories of a place. EEXIST: the place has another file. */
+    /** Creates the directories of a place. EEXIST means that another file has the place. */
     private static int makeDirectories(int records, String place) {
         for (int slash = place.indexOf('/'); slash >= 0; slash = place.indexOf('/', slash + 1)) {
             int result = LinuxFiles.makeDirectory(records, place.substring(0, slash), DIRECTORY_MODE);
@@ -192,7 +198,7 @@ final class FileRecords {
         return 0;
     }
 
-    /** Creates the second name, then the name. */
+    /** Creates the second name, then the file's own name. */
     private static int create(int records, Entry record, int directory, String name) {
         int file = LinuxFiles.createFile(records, record.place(), FILE_MODE);
         int result = file;
@@ -209,7 +215,7 @@ final class FileRecords {
         return result < 0 ? result : file;
     }
 
-    /** Whether a volume refuses records, though it may take files. */
+    /** Returns whether the volume refuses records but may accept files. */
     private static boolean isRefusal(int result) {
         return switch (-result) {
             case LinuxFiles.EPERM,
@@ -224,7 +230,7 @@ final class FileRecords {
         };
     }
 
-    /** Removes a record. Its file's name is somebody else's matter. */
+    /** Removes a record. The caller handles the name of its file. */
     void drop(Entry record) {
         inDirectory(records -> {
             drop(records, record);
@@ -232,7 +238,7 @@ final class FileRecords {
         });
     }
 
-    /** Removes a file with its record. False, and nothing is removed, while anybody has a lock on the file. */
+    /** Removes a file with its record. Returns false and removes nothing while the file is locked. */
     boolean removeUnused(Entry record, Identity identity) {
         return inDirectory(records -> removeUnused(records, record, identity) ? 1 : 0) == 1;
     }
@@ -253,12 +259,12 @@ final class FileRecords {
         return true;
     }
 
-    /** Whether a record still is a name of the file. */
+    /** Returns whether a record still is a name of the file. */
     boolean isRecordOf(Entry record, Identity identity) {
         return inDirectory(records -> isFile(records, record.place(), identity) ? 1 : 0) == 1;
     }
 
-    /** Whether the path of a record still leads to its file. */
+    /** Returns whether the path of a record still leads to its file. */
     boolean isNamed(Entry record, Identity identity) {
         boolean[] named = new boolean[1];
         atName(record.path(), (directory, name) -> named[0] = isFile(directory, name, identity));
@@ -278,7 +284,7 @@ final class FileRecords {
         removeDirectories(records, record.place());
     }
 
-    /** Removes the directories of a path that are empty, from its end on. */
+    /** Removes the empty directories of a path, from its end on. */
     private static void removeDirectories(int records, String place) {
         for (String left = place; !left.isEmpty(); left = left.substring(0, Math.max(0, left.lastIndexOf('/')))) {
             LinuxFiles.removeDirectory(records, left);
@@ -286,9 +292,10 @@ final class FileRecords {
     }
 
     /**
-     * Does something in the directory of records, which it makes, and removes when it is empty afterwards.
+     * Runs an action in the directory of records. Creates the directory before, and removes it afterwards when it is
+     * empty.
      *
-     * @return the result of the work; a negative error number when there is no such directory
+     * @return result of the action, or a negative error number when the directory cannot be used
      */
     private int inDirectory(ToIntFunction<Integer> work) {
         int root = openRoot.getAsInt();
@@ -309,7 +316,9 @@ final class FileRecords {
         }
     }
 
-    /** Nobody else can change what is inside, so that paths in it need no care about symbolic links. */
+    /**
+     * Opens the directory of records. No other user can change its content, so its paths need no symbolic link checks.
+     */
     private static int open(int root) {
         int records = LinuxFiles.openDirectory(root, DIRECTORY);
         try {
@@ -317,7 +326,7 @@ final class FileRecords {
                 return records;
             }
         } catch (ErrnoException e) {
-            // As if it were another user's.
+            // The directory counts as one that belongs to another user.
         }
         LinuxFiles.close(records);
         return -LinuxFiles.EPERM;
@@ -327,7 +336,9 @@ final class FileRecords {
         void accept(int directory, String name);
     }
 
-    /** Walks to the directory of a path, not over symbolic links. Does nothing when it is missing. */
+    /**
+     * Walks to the directory of a path without following symbolic links. Does nothing when the directory is missing.
+     */
     private void atName(String path, AtName action) {
         String[] names = path.split("/", -1);
         int directory = openRoot.getAsInt();
@@ -347,7 +358,7 @@ final class FileRecords {
         try (DirectoryStream<Path> paths = Files.newDirectoryStream(Path.of("/proc/self/fd/" + directory))) {
             paths.forEach(path -> names.add(path.getFileName().toString()));
         } catch (IOException | DirectoryIteratorException e) {
-            // A directory that cannot be listed is left alone.
+            // A directory that cannot be listed stays as it is.
         }
         return names;
     }

@@ -4,22 +4,23 @@
 package io.sidewarp.engine.memory;
 
 /**
- * Makes faults of mapped memory surface where they happen. When a mapped file is truncated, touching it raises SIGBUS.
- * HotSpot skips the access and throws InternalError, but only once the thread passes a safepoint poll: compiled code may
- * have left the method that did the access, with its handlers, by then.
+ * Raises faults of mapped memory at the access that caused them. Access to a truncated part of a mapped file raises
+ * SIGBUS. HotSpot then skips the access and throws InternalError, but only when the thread passes a safepoint poll. By
+ * then, compiled code may have left the method of the access and its handlers.
  */
 public final class LateFaults {
 
     /**
-     * Deep enough that no compiler inlines all of it (HotSpot's inline one recursive level), so that one real call is
-     * left. A real call polls as it returns, and if an error is pending the virtual machine raises it in the caller.
+     * Recursion depth that no compiler inlines completely (HotSpot inlines one recursive level), so that one real call
+     * remains. A real call polls when it returns. If an error is pending, the virtual machine raises the error in the
+     * caller.
      */
     private static final int DEPTH = 3;
 
     private LateFaults() {}
 
     /**
-     * Raises the InternalError of an access to mapped memory that this thread made before, if there is one. Takes a few
+     * Raises the InternalError of an earlier access of this thread to mapped memory, if one is pending. Takes a few
      * nanoseconds.
      */
     public static void raisePending() {

@@ -16,9 +16,9 @@ import java.lang.invoke.VarHandle;
 import java.util.List;
 
 /**
- * The Linux file calls that java.nio.file lacks and that confinement needs: opening relative to an open directory
- * without following links and without ever waiting for the other end of a pipe, and questions about the file that was
- * opened rather than about its name. All calls return the negative error number when they fail.
+ * Linux file calls that java.nio.file lacks and that confinement to the volume needs. They open files relative to an
+ * open directory, without following links and without waiting for the other end of a pipe. They query the opened file
+ * instead of its name. All calls return the negative error number when they fail.
  */
 final class LinuxFiles {
 
@@ -53,7 +53,7 @@ final class LinuxFiles {
     private static final int O_NOCTTY = 0x100;
     private static final int O_NONBLOCK = 0x800;
     private static final int O_CLOEXEC = 0x80000;
-    /** Two flags differ between processor architectures. */
+    /** Whether the flags of this processor architecture are those of ARM. Two flags differ between architectures. */
     private static final boolean ARM_FLAGS = List.of("aarch64", "ppc64le").contains(System.getProperty("os.arch"));
 
     private static final int O_DIRECTORY = ARM_FLAGS ? 0x4000 : 0x10000;
@@ -116,7 +116,7 @@ final class LinuxFiles {
 
     private LinuxFiles() {}
 
-    /** What is known about a file. */
+    /** Facts about a file. */
     record Stat(int mode, long owner, long length, long inode, long device) {
 
         private static final long ROOT = 0;
@@ -136,14 +136,14 @@ final class LinuxFiles {
         }
 
         /**
-         * Whether a user may read, or read and write, as far as the mode tells. Nobody knows here which groups the user
-         * is in, so that what the group may do counts for everybody but the owner.
+         * Returns whether the mode lets a user read, or read and write. The groups of the user are unknown here. The
+         * rights of the group therefore count for every user except the owner.
          */
         boolean permits(long user, boolean write) {
             return grants(user, write ? READ_BIT | WRITE_BIT : READ_BIT);
         }
 
-        /** The same of a directory: whether a user may reach what is in it, or create files there. */
+        /** Returns whether the mode of a directory lets a user reach its entries, or create files in it. */
         boolean permitsEntry(long user, boolean create) {
             return grants(user, create ? SEARCH_BIT | WRITE_BIT : SEARCH_BIT);
         }
@@ -153,7 +153,7 @@ final class LinuxFiles {
             return user == ROOT || (granted & wanted) == wanted;
         }
 
-        /** Whether this is a directory that only the given user can look into and change. */
+        /** Returns whether this is a directory that only the given user can list and change. */
         boolean isPrivateDirectory(long user) {
             return type() == 0x4000 && owner == user && (mode & OTHERS) == 0;
         }
@@ -171,20 +171,20 @@ final class LinuxFiles {
         }
     }
 
-    /** Identifies a file among all others as long as a name, a descriptor or a mapping keeps it. */
+    /** Identifies a file among all others while a name, a descriptor or a mapping keeps the file. */
     record Identity(long device, long inode) {}
 
-    /** Opens a directory by a path that may lead over symbolic links. */
+    /** Opens a directory by a path that may contain symbolic links. */
     static int openRoot(String path) {
         return open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     }
 
-    /** Opens a directory inside another one; not over a symbolic link. */
+    /** Opens a directory inside another directory, without following a symbolic link. */
     static int openDirectory(int directory, String name) {
         return open(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
     }
 
-    /** Opens a file for reading and writing, or whatever has the name except a symbolic link. Does not wait. */
+    /** Opens a file, or another object except a symbolic link, for reading and writing. Does not wait. */
     static int openFile(int directory, String name) {
         return open(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
     }
@@ -218,12 +218,12 @@ final class LinuxFiles {
         }
     }
 
-    /** Asks about an open file. */
+    /** Queries an open file. */
     static Stat stat(int descriptor) throws ErrnoException {
         return statx(descriptor, "", AT_EMPTY_PATH);
     }
 
-    /** Asks about a name in a directory, without following a symbolic link. */
+    /** Queries a name in a directory, without following a symbolic link. */
     static Stat stat(int directory, String name) throws ErrnoException {
         return statx(directory, name, AT_SYMLINK_NOFOLLOW);
     }
@@ -268,8 +268,8 @@ final class LinuxFiles {
     }
 
     /**
-     * Extends an empty file to the end of a part and gives the part, where the file system can do so in advance, its
-     * blocks. What is in front of it has none.
+     * Extends an empty file to the end of a part. Allocates the blocks of the part in advance where the file system can
+     * do so. The range before the part has no blocks.
      */
     static int extend(int descriptor, long offset, long length) {
         int result = allocate(descriptor, 0, offset, length);
@@ -284,7 +284,7 @@ final class LinuxFiles {
         }
     }
 
-    /** Gives a part of a file its blocks and changes neither content nor length. All of them or, on tmpfs, none. */
+    /** Allocates the blocks of a part without changing content or length. On tmpfs it allocates all blocks or none. */
     static int reserve(int descriptor, long offset, long length) {
         int result = allocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, length);
         return result == -EOPNOTSUPP ? 0 : result;
@@ -344,8 +344,8 @@ final class LinuxFiles {
     }
 
     /**
-     * Locks an open file, without waiting: false when another descriptor has a lock in the way. The lock ends with its
-     * descriptor, so also with the process.
+     * Locks an open file without waiting. Returns false when the lock of another descriptor conflicts. The lock ends
+     * when its descriptor is closed, and thus with the process.
      */
     static boolean lock(int descriptor, boolean exclusive) {
         try (Arena arena = Arena.ofConfined()) {
@@ -357,7 +357,7 @@ final class LinuxFiles {
         }
     }
 
-    /** The user that this process acts as. */
+    /** Effective user of this process. */
     static long user() {
         try (Arena arena = Arena.ofConfined()) {
             return Integer.toUnsignedLong((int) GETEUID.invokeExact(arena.allocate(CALL_STATE)));
@@ -366,7 +366,7 @@ final class LinuxFiles {
         }
     }
 
-    /** Maps a part of a file for reading and writing, shared; the address, or the negative error number. */
+    /** Maps a part of a file, shared, for reading and writing. Returns the address, or the negative error number. */
     static long map(int descriptor, long offset, long length) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
@@ -387,7 +387,9 @@ final class LinuxFiles {
         }
     }
 
-    /** Gives every page of a mapping its memory. -EFAULT where the file has none, -EINVAL before Linux 5.14. */
+    /**
+     * Allocates the memory of every page of a mapping. -EFAULT: the file has no such page. -EINVAL: before Linux 5.14.
+     */
     static int populate(long address, long length) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
@@ -411,7 +413,7 @@ final class LinuxFiles {
         }
     }
 
-    /** Octets in a page of the files of a file system: a huge page's where it has such, else {@link #pageSize()}. */
+    /** Page size in bytes of the files of a file system: a huge page on hugetlbfs, else {@link #pageSize()}. */
     static long pageSize(int descriptor) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
@@ -425,7 +427,7 @@ final class LinuxFiles {
         }
     }
 
-    /** Whether a file system is mounted for reading only. */
+    /** Returns whether a file system is mounted read-only. */
     static boolean isReadOnly(int descriptor) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
@@ -459,7 +461,7 @@ final class LinuxFiles {
                 Linker.Option.firstVariadicArg(firstVariadic));
     }
 
-    /** Native calls throw nothing of their own: what arrives here is an Error or a mistake in this class. */
+    /** Rethrows an exception. Native calls throw none, so this is an Error or a mistake in this class. */
     private static RuntimeException rethrown(Throwable e) {
         if (e instanceof Error error) {
             throw error;
@@ -467,7 +469,7 @@ final class LinuxFiles {
         return e instanceof RuntimeException runtime ? runtime : new IllegalStateException(e);
     }
 
-    /** An error number, where a call has another result than a number. */
+    /** Carries an error number from a call that has another result. */
     static final class ErrnoException extends Exception {
 
         private static final long serialVersionUID = 1L;

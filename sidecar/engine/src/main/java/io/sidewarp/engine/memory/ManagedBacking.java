@@ -7,8 +7,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of this process alone, outside of the heap. The JVM does not count it as direct memory, so that MaxDirectMemorySize
- * does not limit it: the caller has to.
+ * Private memory of this process, outside the heap. The JVM does not count it as direct memory, so MaxDirectMemorySize
+ * does not limit it. The caller has to limit the memory.
  */
 public final class ManagedBacking implements RegionBacking {
 
@@ -23,10 +23,10 @@ public final class ManagedBacking implements RegionBacking {
     }
 
     /**
-     * Allocates zeroed memory; zeroing also touches every page of it.
+     * Allocates zeroed memory. Zeroing also touches every page of the memory.
      *
-     * @param length octets, at least 1
-     * @throws RegionException OUT_OF_BOUNDS for a length below 1, NO_SPACE when there is no memory left
+     * @param length bytes, at least 1
+     * @throws RegionException OUT_OF_BOUNDS for a length below 1, NO_SPACE when no memory is left
      */
     public static ManagedBacking allocate(long length) {
         if (length < 1) {
@@ -42,7 +42,7 @@ public final class ManagedBacking implements RegionBacking {
             throw new RegionException(
                     RegionException.Reason.NO_SPACE,
                     "no memory for a managed region of " + length
-                            + " octets; register less, or raise the memory limit of the process or its container",
+                            + " bytes; register less, or raise the memory limit of the process or its container",
                     e);
         }
     }

@@ -10,8 +10,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Registers and deregisters memory. Deregistration is the revocation of RFC 5040 section 8.1.1 item 6: once its future
- * is complete nothing is placed into the memory or read from it any more. Thread-safe.
+ * Registers and deregisters memory. Deregistration is the revocation of RFC 5040 section 8.1.1 item 6. Once its future
+ * is complete, no access places data in the memory or reads from it. Thread-safe.
  */
 public final class MemoryManager {
 
@@ -26,29 +26,29 @@ public final class MemoryManager {
         this.quiescence = quiescence;
     }
 
-    /** Where the data path finds regions. */
+    /** Returns the table in which the data path finds regions. */
     public StagTable stags() {
         return stags;
     }
 
     /**
-     * Registers memory and enables it. The backing belongs to the region from then on; when this throws it is still the
-     * caller's.
+     * Registers memory and enables it. The region owns the backing from then on. If this method throws, the caller
+     * still owns the backing.
      *
-     * @param queuePair the only queue pair that may use it, or 0 for all of the domain
-     * @throws IllegalArgumentException for REMOTE_INVALIDATE without a queue pair: a peer must not invalidate what other
-     *     streams share (RFC 5040 section 8.1.1 item 7); and for a range that exceeds 2^64
+     * @param queuePair the only queue pair that may use the region, or 0 for all queue pairs of the domain
+     * @throws IllegalArgumentException for REMOTE_INVALIDATE without a queue pair, and for a range that exceeds 2^64. A
+     *     peer must not invalidate a region that other streams share (RFC 5040 section 8.1.1 item 7)
      * @throws IllegalStateException when the domain is deallocated
-     * @throws RegionException LIMIT when there are too many regions
+     * @throws RegionException LIMIT when too many regions are registered
      */
     public MemoryRegion register(
             ProtectionDomain protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair) {
         if (queuePair == 0 && attributes.access().contains(AccessRight.REMOTE_INVALIDATE)) {
-            throw new IllegalArgumentException(
-                    "remote invalidation is only for regions of one connection: name it, or drop the right");
+            throw new IllegalArgumentException("remote invalidation is only for regions of one connection:"
+                    + " name the connection, or drop the right");
         }
         if (backing.length() < 1) {
-            throw new IllegalArgumentException("a region has at least 1 octet");
+            throw new IllegalArgumentException("a region needs at least 1 byte");
         }
         if (TaggedAccess.wraps(attributes.baseTaggedOffset(), backing.length())) {
             throw new IllegalArgumentException("base tagged offset "
@@ -65,18 +65,18 @@ public final class MemoryManager {
     }
 
     /**
-     * Makes the STag unusable at once, waits until nobody works with the region, and releases its memory. Idempotent: all
-     * callers see the same completion, on no thread of theirs.
+     * Makes the STag unusable at once, waits until no work uses the region, and releases its memory. Idempotent: all
+     * callers get the same completion, which never runs on a thread of a caller.
      */
     public CompletableFuture<Void> deregister(MemoryRegion region) {
         if (region.beginRelease()) {
             stags.remove(region);
-            // Not on the event loop that was last to finish: unmapping a large region takes long.
+            // Runs asynchronously, because unmapping a large region would block the event loop that finished last.
             quiescence.afterCurrentWork().whenCompleteAsync((ignored, failure) -> {
                 if (failure == null) {
                     release(region);
                 } else {
-                    // Somebody may still be using the memory: leaving it mapped is the lesser evil.
+                    // Work may still use the memory. Leaving the memory mapped is the lesser evil.
                     region.released().completeExceptionally(failure);
                 }
             });
@@ -84,16 +84,16 @@ public final class MemoryManager {
         return region.released().copy();
     }
 
-    /** All registered regions, in no order. */
+    /** Returns all registered regions, in no particular order. */
     public List<MemoryRegion> regions() {
         return stags.regions();
     }
 
     /**
-     * Finds out which regions lost their backing, after an InternalError that may have surfaced late and away from the
-     * copy that caused it. Marks them FAULTED.
+     * Finds the regions that lost their backing, and marks them FAULTED. Called after an InternalError, which may
+     * surface late and far from the copy that caused it.
      *
-     * @return the regions that this call found broken
+     * @return regions that this call found broken
      */
     public List<MemoryRegion> onLateFault() {
         List<MemoryRegion> broken = new ArrayList<>();
@@ -106,7 +106,7 @@ public final class MemoryManager {
         return broken;
     }
 
-    /** Last step of deregistration, when nobody uses the region any more. */
+    /** Completes a deregistration when no work uses the region any more. */
     static void release(MemoryRegion region) {
         release(region, CLOSE_ATTEMPTS);
     }
@@ -115,7 +115,7 @@ public final class MemoryManager {
         try {
             region.backing().close();
         } catch (IllegalStateException e) {
-            // A system call of another thread holds the memory for a moment.
+            // A system call on another thread briefly uses the memory.
             if (attempts > 0) {
                 SOON.execute(() -> release(region, attempts - 1));
                 return;

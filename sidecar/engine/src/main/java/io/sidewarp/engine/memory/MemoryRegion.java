@@ -14,11 +14,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Registered memory: a backing that peers and work requests may use through an STag. {@link MemoryManager} makes and
- * ends regions. Thread-safe; copies of the same octets are not ordered against each other.
+ * Registered memory: a backing that peers and work requests may use through an STag. {@link MemoryManager} registers
+ * and deregisters regions. Thread-safe. Copies of the same bytes are not ordered against each other.
  *
- * <p>{@link #place}, {@link #fetch}, {@link #isValid} and {@link #allows} are on the data path: no lock, no allocation
- * unless they fail.
+ * <p>The data path uses {@link #place}, {@link #fetch}, {@link #isValid} and {@link #allows}. These methods take no
+ * lock, and allocate nothing unless they fail.
  */
 public final class MemoryRegion {
 
@@ -67,22 +67,22 @@ public final class MemoryRegion {
         this.queuePair = queuePair;
     }
 
-    /** The STag of this moment; another key makes another one ({@link #enable}). */
+    /** Current STag. {@link #enable} with another key changes the STag. */
     public int stag() {
         return stag;
     }
 
-    /** The STag that the region has after {@link #enable} with a key of 8 bits. */
+    /** Returns the STag that the region has after {@link #enable} with a key of 8 bits. */
     public int stagWithKey(int key) {
         return stag & ~KEY_MASK | key & KEY_MASK;
     }
 
-    /** Tagged offset of the first octet, unsigned. */
+    /** Tagged offset of the first byte, unsigned. */
     public long baseTaggedOffset() {
         return baseTaggedOffset;
     }
 
-    /** Octets, at least 1. */
+    /** Length in bytes, at least 1. */
     public long length() {
         return length;
     }
@@ -95,12 +95,12 @@ public final class MemoryRegion {
         return access;
     }
 
-    /** Whether all the given rights ({@link AccessRight#bit()}) are granted. */
+    /** Returns whether all the given rights ({@link AccessRight#bit()}) are granted. */
     public boolean allows(int bits) {
         return (accessBits & bits) == bits;
     }
 
-    /** The only queue pair that may use the region, or 0 for all of the domain. */
+    /** The only queue pair that may use the region, or 0 for all queue pairs of the domain. */
     public long queuePair() {
         return queuePair;
     }
@@ -119,47 +119,47 @@ public final class MemoryRegion {
     }
 
     /**
-     * The memory itself, for system calls and for providers. It becomes inaccessible (IllegalStateException) when the
-     * region is deregistered.
+     * The memory itself, for system calls and for providers. The memory becomes inaccessible (IllegalStateException)
+     * when the region is deregistered.
      *
-     * <p>Java code touches it through {@link #place} and {@link #fetch} only. A shared file may be truncated at any time;
-     * elsewhere the error would surface late, and in native code or an intrinsic of the virtual machine (a checksum, a
-     * comparison) it would end the process.
+     * <p>Java code must access the memory only through {@link #place} and {@link #fetch}. A shared file may be
+     * truncated at any time. With any other access the error would surface late. In native code or an intrinsic of the
+     * virtual machine (a checksum, a comparison) the error would end the process.
      */
     public MemorySegment segment() {
         return segment;
     }
 
     /**
-     * Copies octets into the region. The caller has checked state, rights and bounds.
+     * Copies bytes into the region. The caller has checked state, rights and bounds.
      *
-     * @param offset octets from the beginning of the region
-     * @throws RegionFault when the backing is gone; the region is FAULTED or DEREGISTERED then, and some of the octets
+     * @param offset bytes from the beginning of the region
+     * @throws RegionFault when the backing is gone. The region is then FAULTED or DEREGISTERED, and some of the bytes
      *     may have been copied
-     * @throws IndexOutOfBoundsException for a range outside of the region or the buffer
+     * @throws IndexOutOfBoundsException for a range outside the region or the buffer
      */
     public void place(long offset, WireBuffer source, int sourceOffset, int octets) throws RegionFault {
         copy(source.segment(), sourceOffset, segment, offset, octets);
     }
 
-    /** Copies octets from any memory into the region; otherwise as {@link #place(long, WireBuffer, int, int)}. */
+    /** Copies bytes from any memory into the region. See {@link #place(long, WireBuffer, int, int)}. */
     public void place(long offset, MemorySegment source, long sourceOffset, long octets) throws RegionFault {
         copy(source, sourceOffset, segment, offset, octets);
     }
 
     /**
-     * Copies octets out of the region. The caller has checked state, rights and bounds.
+     * Copies bytes out of the region. The caller has checked state, rights and bounds.
      *
-     * @param offset octets from the beginning of the region
-     * @throws RegionFault when the backing is gone; the region is FAULTED or DEREGISTERED then, and what was copied is
-     *     undefined
-     * @throws IndexOutOfBoundsException for a range outside of the region or the buffer
+     * @param offset bytes from the beginning of the region
+     * @throws RegionFault when the backing is gone. The region is then FAULTED or DEREGISTERED, and the copied bytes
+     *     are undefined
+     * @throws IndexOutOfBoundsException for a range outside the region or the buffer
      */
     public void fetch(long offset, WireBuffer target, int targetOffset, int octets) throws RegionFault {
         copy(segment, offset, target.segment(), targetOffset, octets);
     }
 
-    /** Copies octets of the region into any memory; otherwise as {@link #fetch(long, WireBuffer, int, int)}. */
+    /** Copies bytes of the region into any memory. See {@link #fetch(long, WireBuffer, int, int)}. */
     public void fetch(long offset, MemorySegment target, long targetOffset, long octets) throws RegionFault {
         copy(segment, offset, target, targetOffset, octets);
     }
@@ -174,12 +174,12 @@ public final class MemoryRegion {
         }
     }
 
-    /** Whether the memory at an offset is aligned to 64 bits, whatever the region's tagged offsets are. */
+    /** Returns whether the memory at an offset is aligned to 64 bits. Tagged offsets of the region do not matter. */
     public boolean isWordAligned(long offset) {
         return (segment.address() + offset) % Long.BYTES == 0;
     }
 
-    /** Loads 64 bits in the byte order of this machine; otherwise as {@link #fetch}. */
+    /** Loads 64 bits in the byte order of this machine. See {@link #fetch}. */
     public long loadWord(long offset) throws RegionFault {
         try {
             long word = segment.get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
@@ -190,7 +190,7 @@ public final class MemoryRegion {
         }
     }
 
-    /** Stores 64 bits in the byte order of this machine; otherwise as {@link #place}. */
+    /** Stores 64 bits in the byte order of this machine. See {@link #place}. */
     public void storeWord(long offset, long word) throws RegionFault {
         try {
             segment.set(ValueLayout.JAVA_LONG_UNALIGNED, offset, word);
@@ -201,22 +201,22 @@ public final class MemoryRegion {
     }
 
     /**
-     * Makes the STag unusable, by the peer's request or the application's. A copy that another thread has begun may still
-     * end; only {@link MemoryManager#deregister} waits for it.
+     * Makes the STag unusable, at the request of the peer or of the application. A copy that another thread has begun
+     * may still continue. Only {@link MemoryManager#deregister} waits for the copy.
      *
-     * @return true if it was valid
+     * @return true if the region was valid
      */
     public boolean invalidate() {
         return STATE.compareAndSet(this, RegionState.VALID, RegionState.INVALIDATED);
     }
 
     /**
-     * Gives the region an STag with another key and makes it usable again after an invalidation. What still knows the
-     * STag so far has no access by it. Only for a region of one queue pair, on the event loop that owns it: on others
-     * somebody might still be using the STag so far.
+     * Gives the region an STag with another key and makes the region usable again after an invalidation. The previous
+     * STag no longer gives access. Only for a region of one queue pair, on the event loop that owns the queue pair. On
+     * another thread, work might still be using the previous STag.
      *
-     * @param key 8 bits
-     * @return false when the region failed or was given back
+     * @param key key of 8 bits
+     * @return false when the region failed or was deregistered
      */
     public boolean enable(int key) {
         invalidate();
@@ -225,42 +225,45 @@ public final class MemoryRegion {
     }
 
     /**
-     * A work request that will enable it is posted, so that work behind that one may name it already. Each is to be
-     * followed by one {@link #endExpectedEnable}.
+     * Records that work which will enable the region is posted. Later work may then name the region already. Each call
+     * must be followed by one call of {@link #endExpectedEnable}.
      */
     public void expectEnable() {
         expectedEnables.incrementAndGet();
     }
 
-    /** A work request that was to enable it was carried out or flushed. */
+    /** Records that work which was to enable the region was carried out or flushed. */
     public void endExpectedEnable() {
         expectedEnables.decrementAndGet();
     }
 
-    /** Whether it is valid, or was invalidated and will be enabled by work that was posted. */
+    /** Returns whether the region is valid, or is invalidated and will be enabled by posted work. */
     public boolean isValidOrExpected() {
         if (isValid()) {
             return true;
         }
-        // The count comes first: it goes down behind the step to VALID, so who finds it down sees that step.
+        // Reads the count first. The count decreases after the state becomes VALID, so a lower count implies that VALID
+        // is visible.
         boolean expected = expectedEnables.get() > 0;
         RegionState current = state;
         return current == RegionState.VALID || current == RegionState.INVALIDATED && expected;
     }
 
-    /** Leaves a file that the region took over to the next region, with its content, when this one is given back. */
+    /**
+     * Leaves a file that the region took over to the next region, with its content, when this region is deregistered.
+     */
     public void keepContent() {
         backing.keepContent();
     }
 
     /**
-     * Whether the backing can still be touched everywhere. Asks the operating system: not for the data path.
+     * Returns whether all of the backing is still accessible. Asks the operating system; not for the data path.
      */
     public boolean verifyBacking() {
         return backing.verify();
     }
 
-    /** Takes the region out of use because its backing failed, and tells the listener. Idempotent. */
+    /** Takes the region out of use because its backing failed, and calls the listener. Idempotent. */
     public void markFaulted() {
         Consumer<MemoryRegion> listener;
         synchronized (this) {
@@ -276,8 +279,8 @@ public final class MemoryRegion {
     }
 
     /**
-     * Sets who is told, at most once and on any thread, that the backing failed. Told at once when it failed before. A
-     * region without failure never calls.
+     * Sets the listener that is called at most once, on any thread, when the backing fails. If the backing failed
+     * before, the listener is called at once. The listener is not called when a region without failure ends.
      */
     public void setFaultListener(Consumer<MemoryRegion> listener) {
         synchronized (this) {
@@ -292,12 +295,12 @@ public final class MemoryRegion {
         listener.accept(this);
     }
 
-    /** First step of deregistration. True for the first caller only. */
+    /** Begins a deregistration. Returns true for the first caller only. */
     boolean beginRelease() {
         return advance(RegionState.DEREGISTERED);
     }
 
-    /** Complete when the region is deregistered and its backing released. */
+    /** Completes when the region is deregistered and its backing is released. */
     CompletableFuture<Void> released() {
         return released;
     }
@@ -306,7 +309,9 @@ public final class MemoryRegion {
         return backing;
     }
 
-    /** States only ever advance, but for {@link #enable}; a fault replaces an invalidation and not the reverse. */
+    /**
+     * Moves to a later state. Only {@link #enable} moves back. A fault replaces an invalidation, but not the reverse.
+     */
     private boolean advance(RegionState next) {
         while (true) {
             RegionState current = state;
@@ -336,6 +341,6 @@ public final class MemoryRegion {
 
     @Override
     public String toString() {
-        return "region 0x%08x (%d octets, %s)".formatted(stag, length, state);
+        return "region 0x%08x (%d bytes, %s)".formatted(stag, length, state);
     }
 }

@@ -4,8 +4,8 @@
 package io.sidewarp.engine.memory;
 
 /**
- * A protection domain: regions are reachable through queue pairs of the same domain only (RFC 5040 section 8.1.1).
- * Counts its users, so that it cannot disappear under them. Compared by identity. Thread-safe.
+ * A protection domain. Regions are reachable only through queue pairs of the same domain (RFC 5040 section 8.1.1).
+ * Counts its users, so that the domain cannot be deallocated while it is in use. Compared by identity. Thread-safe.
  */
 public final class ProtectionDomain {
 
@@ -24,37 +24,37 @@ public final class ProtectionDomain {
         return id;
     }
 
-    /** Counts a region in. Refused with IllegalStateException after deallocation. */
+    /** Adds a region to the users. Throws IllegalStateException after deallocation. */
     public synchronized void retainRegion() {
         checkAllocated();
         regions++;
     }
 
-    /** Counts a region out. */
+    /** Removes a region from the users. */
     public synchronized void releaseRegion() {
         checkCount(regions, "region");
         regions--;
     }
 
-    /** Counts a queue pair in. Refused with IllegalStateException after deallocation. */
+    /** Adds a queue pair to the users. Throws IllegalStateException after deallocation. */
     public synchronized void retainQueuePair() {
         checkAllocated();
         queuePairs++;
     }
 
-    /** Counts a queue pair out. */
+    /** Removes a queue pair from the users. */
     public synchronized void releaseQueuePair() {
         checkCount(queuePairs, "queue pair");
         queuePairs--;
     }
 
-    /** Counts a shared receive queue in. Refused with IllegalStateException after deallocation. */
+    /** Adds a shared receive queue to the users. Throws IllegalStateException after deallocation. */
     public synchronized void retainSharedReceiveQueue() {
         checkAllocated();
         sharedReceiveQueues++;
     }
 
-    /** Counts a shared receive queue out. */
+    /** Removes a shared receive queue from the users. */
     public synchronized void releaseSharedReceiveQueue() {
         checkCount(sharedReceiveQueues, "shared receive queue");
         sharedReceiveQueues--;
@@ -69,8 +69,8 @@ public final class ProtectionDomain {
     }
 
     /**
-     * Ends the domain. Refused with IllegalStateException while regions, queue pairs or shared receive queues use it;
-     * idempotent.
+     * Deallocates the domain. Throws IllegalStateException while regions, queue pairs or shared receive queues use the
+     * domain. Idempotent.
      */
     public synchronized void deallocate() {
         if (regions != 0 || queuePairs != 0 || sharedReceiveQueues != 0) {

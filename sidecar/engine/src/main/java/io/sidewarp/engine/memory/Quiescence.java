@@ -5,14 +5,14 @@ package io.sidewarp.engine.memory;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Knows when work that may still use a region is over. The I/O layer implements it. */
+/** Tells when work that may still use a region has ended. The I/O layer implements this interface. */
 @FunctionalInterface
 public interface Quiescence {
 
     /**
-     * A future that is complete when every event loop has finished what it was doing at the time of the call, and when
-     * no buffer that an event loop was sending then refers to a region any more. It fails only if that can never be
-     * known.
+     * Returns a future that completes when no event loop can still use a region on behalf of earlier work. Every event
+     * loop has then finished the work that it was doing at the time of the call. No buffer that an event loop was
+     * sending then refers to a region any more. The future fails only if this state can never be known.
      */
     CompletableFuture<Void> afterCurrentWork();
 }

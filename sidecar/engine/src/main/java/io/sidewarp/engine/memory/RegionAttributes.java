@@ -6,10 +6,10 @@ package io.sidewarp.engine.memory;
 import java.util.Set;
 
 /**
- * What to register a region with.
+ * Attributes of a region to register.
  *
- * @param access rights; empty gives neither remote access nor local placement
- * @param baseTaggedOffset tagged offset of the region's first octet, unsigned
+ * @param access rights; an empty set permits neither remote access nor local placement
+ * @param baseTaggedOffset tagged offset of the region's first byte, unsigned
  */
 public record RegionAttributes(Set<AccessRight> access, long baseTaggedOffset) {
 

@@ -5,13 +5,13 @@ package io.sidewarp.engine.memory;
 
 import java.lang.foreign.MemorySegment;
 
-/** The memory under a region. */
+/** Memory of a region. */
 public sealed interface RegionBacking extends AutoCloseable permits SharedBacking, ManagedBacking, RegisteredBacking {
 
     /** All of the memory, accessible from every thread until {@link #close()}. */
     MemorySegment segment();
 
-    /** Octets. */
+    /** Length in bytes. */
     default long length() {
         return segment().byteSize();
     }
@@ -20,16 +20,16 @@ public sealed interface RegionBacking extends AutoCloseable permits SharedBackin
     String path();
 
     /**
-     * Tells whether the memory is still behind the mapping. False once a shared file has become too short, when touching
-     * the missing part would fail. Asks the operating system: not for the data path.
+     * Returns whether the memory still backs the mapping. Returns false once a shared file has become too short,
+     * because an access to the missing part would fail. Asks the operating system; not for the data path.
      */
     boolean verify();
 
-    /** Leaves a file that the region took over to the next one, with its content, when the backing is closed. */
+    /** Leaves a file that the region took over to the next region, with its content, when the backing is closed. */
     default void keepContent() {}
 
     /**
-     * Unmaps or frees the memory. Without effect when it is closed already.
+     * Unmaps or frees the memory. Has no effect when the backing is closed already.
      *
      * @throws IllegalStateException while a system call on another thread uses the memory; try again later
      */

@@ -4,8 +4,8 @@
 package io.sidewarp.engine.memory;
 
 /**
- * A region could not be touched: its shared file was truncated, or the region was released meanwhile. Carries no stack
- * trace, since it is thrown on the data path and its cause lies outside of the program.
+ * Thrown when the memory of a region is inaccessible, because its shared file was truncated or the region was released.
+ * Carries no stack trace, because it is thrown on the data path and its cause lies outside the program.
  */
 public final class RegionFault extends Exception {
 
@@ -19,7 +19,7 @@ public final class RegionFault extends Exception {
         this.region = region;
     }
 
-    /** The region that failed. */
+    /** Returns the region that failed. */
     public MemoryRegion region() {
         return region;
     }

@@ -3,13 +3,13 @@
 
 package io.sidewarp.engine.memory;
 
-/** Life of a region. Only VALID regions may be used. */
+/** States of a region. Only VALID regions may be used. */
 public enum RegionState {
     VALID,
     /** The STag was invalidated, by the peer or by the application. */
     INVALIDATED,
     /** The backing failed, for instance because its shared file was truncated. */
     FAULTED,
-    /** The application gave it back. */
+    /** The application deregistered the region. */
     DEREGISTERED
 }

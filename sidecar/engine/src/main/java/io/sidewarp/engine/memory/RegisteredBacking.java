@@ -5,7 +5,7 @@ package io.sidewarp.engine.memory;
 
 import java.lang.foreign.MemorySegment;
 
-/** Memory that a device has registered, and which goes back to its own backing once the device has let go of it. */
+/** Backing that a device has registered. Closing it first revokes the registration, then closes the backing below. */
 final class RegisteredBacking implements RegionBacking {
 
     private final RegionBacking backing;
@@ -37,7 +37,9 @@ final class RegisteredBacking implements RegionBacking {
         backing.keepContent();
     }
 
-    /** Called by one thread at a time, again after an IllegalStateException. */
+    /**
+     * Closes the backing. One thread at a time calls this method, and repeats the call after an IllegalStateException.
+     */
     @Override
     public void close() {
         if (!revoked) {

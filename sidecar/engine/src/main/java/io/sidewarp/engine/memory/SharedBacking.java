@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mapped part of a file in a shared volume: the same pages that the application maps. Made by {@link SharedVolume}.
+ * A mapped part of a file in a shared volume. The application maps the same pages. Created by {@link SharedVolume}.
  */
 public final class SharedBacking implements RegionBacking {
 
@@ -22,10 +22,10 @@ public final class SharedBacking implements RegionBacking {
     private boolean closed;
 
     /**
-     * Takes over a descriptor, and maps the file.
+     * Takes over a descriptor and maps the file.
      *
-     * @param created how to remove the file afterwards, or null
-     * @throws RegionException NO_SPACE or IO; the descriptor is still the caller's then
+     * @param created the file to remove afterwards, or null
+     * @throws RegionException NO_SPACE or IO; the caller then still owns the descriptor
      */
     SharedBacking(SharedVolume.Part part, int file, @Nullable CreatedFile created) {
         this.path = part.path();
@@ -53,12 +53,12 @@ public final class SharedBacking implements RegionBacking {
         return path;
     }
 
-    /** Whether a sidecar created the file, this one or an earlier one: it goes with the region. */
+    /** Returns whether this sidecar or an earlier one created the file. Such a file is removed with the region. */
     public boolean isCreated() {
         return created != null;
     }
 
-    /** Whether the file existed before, so that it has a content. */
+    /** Returns whether the file existed before, so that it has content. */
     public boolean existed() {
         return created == null || created.existed();
     }
@@ -76,11 +76,11 @@ public final class SharedBacking implements RegionBacking {
     }
 
     /**
-     * Gives the file to a user and a group, unless the user owns it. Only root may do that, or a process with CAP_CHOWN; for
-     * others the file stays as it is.
+     * Gives the file to a user and a group, unless the user owns the file already. Only root or a process with
+     * CAP_CHOWN may do that. Without these rights the file keeps its owner.
      *
-     * @param user unsigned number of the user
-     * @param group unsigned number of the group
+     * @param user number of the user, unsigned
+     * @param group number of the group, unsigned
      * @return whether the user owns the file now
      */
     public synchronized boolean giveTo(long user, long group) {
@@ -116,7 +116,7 @@ public final class SharedBacking implements RegionBacking {
         LinuxFiles.close(file);
     }
 
-    /** Undoes the mapping only, when preparation failed: descriptors and file are still the caller's. */
+    /** Undoes only the mapping after a failed preparation. The caller still owns the descriptors and the file. */
     synchronized void unmap() {
         arena.close();
         closed = true;
@@ -126,18 +126,18 @@ public final class SharedBacking implements RegionBacking {
         return errno == LinuxFiles.ENOMEM
                 ? new RegionException(
                         RegionException.Reason.NO_SPACE,
-                        "no address space to map " + length + " octets of " + path
+                        "no address space to map " + length + " bytes of " + path
                                 + "; register less, or raise vm.max_map_count where there are many regions")
                 : new RegionException(
                         RegionException.Reason.IO,
-                        "cannot map " + length + " octets of " + path + " (error " + errno
+                        "cannot map " + length + " bytes of " + path + " (error " + errno
                                 + "); put it on a file system that supports shared mappings, such as tmpfs");
     }
 
     /**
-     * A file that goes away with its region.
+     * A file that is removed with its region.
      *
-     * @param directory holds the file; stays open as long as the region
+     * @param directory directory of the file, which stays open as long as the region exists
      * @param existed whether the region took the file over
      */
     record CreatedFile(CreatedFiles files, int directory, String name, FileRecords.Created created, boolean existed) {

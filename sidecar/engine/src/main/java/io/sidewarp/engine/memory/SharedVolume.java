@@ -12,13 +12,13 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The volume that the application shares with this process, and the only place whose files become regions. Every
- * component of a path is opened relative to the directory before it and never through a symbolic link, so that nothing
- * the application does to the tree meanwhile leads outside. Linux only. Thread-safe.
+ * The volume that the application shares with this process. Only files of this volume become regions. Every component
+ * of a path is opened relative to the directory before it, and never through a symbolic link. Changes that the
+ * application makes to the tree meanwhile can therefore not lead outside the volume. Linux only. Thread-safe.
  */
 public final class SharedVolume {
 
-    /** The user of a caller that is not known. */
+    /** User of an unknown caller. */
     private static final long NO_USER = -1;
 
     private static final int NAME_MAX = 255;
@@ -29,10 +29,10 @@ public final class SharedVolume {
     private final FileCreation creation = new FileCreation(files);
 
     /**
-     * The region that a file is for.
+     * Region that a file belongs to.
      *
-     * @param user number of the caller's user; any negative number when nobody knows it
-     * @param region name for messages to this user, for instance "region 7"
+     * @param user number of the caller's user, or any negative number when the user is unknown
+     * @param region name of the region in messages to this user, for instance "region 7"
      */
     public record Holder(long user, String region) {
 
@@ -48,39 +48,41 @@ public final class SharedVolume {
      */
     record Part(String path, long offset, long length, long page) {
 
-        /** A file of huge pages whose length is no whole number of them could not be extended any more. */
+        /**
+         * Length of a file to create. A file of huge pages must have whole pages, or it could not be extended later.
+         */
         long octetsToCreate() {
             return page > LinuxFiles.pageSize() ? wholePages(length, page) : length;
         }
     }
 
-    /** Decides about a part of a file before the file is created or the part gets memory. */
+    /** Decides on a part of a file, before the file is created or the part gets memory. */
     @FunctionalInterface
     public interface Admission {
 
         /**
-         * Refuses by throwing: then nothing is created and nothing gets memory.
+         * Refuses by throwing an exception. Nothing is created then, and nothing gets memory.
          *
-         * @param length octets of the part
-         * @param access who may use the file, or create it
+         * @param length bytes of the part
+         * @param access access check for the file, or for its creation
          */
         void admit(long length, Access access);
     }
 
-    /** Who may use a file. */
+    /** Access check for a file. */
     @FunctionalInterface
     public interface Access {
 
         /**
-         * Whether a user of this host may, as far as owner and mode of the file and of the directories that lead to it
-         * tell, the volume itself aside; what a group may do counts for everybody.
+         * Returns whether owner and mode let a user of this host read the file. The check includes the directories on
+         * the path to the file, but not the volume itself. The rights of a group count for every user.
          *
-         * @param write also change it
+         * @param write whether the user must also be able to change the file
          */
         boolean permits(long user, boolean write);
     }
 
-    /** A directory of the volume, and who may reach what is in it and create files there. */
+    /** A directory of the volume, with the access checks for its entries and for the creation of files in it. */
     private record Parent(int directory, Access reach, Access creation) {
 
         static final Access ALL = (user, write) -> true;
@@ -94,14 +96,14 @@ public final class SharedVolume {
         }
     }
 
-    /** @param root an existing directory; it may be named through symbolic links, since the operator chose it */
+    /** @param root existing directory; its path may contain symbolic links, because the operator chose the path */
     public SharedVolume(Path root) {
         this.root = root;
     }
 
     /**
-     * Octets in a page of the volume: what offsets into files must be a multiple of. On a file system of huge pages
-     * (hugetlbfs) it is the size of those.
+     * Page size of the volume in bytes. Offsets into files must be a multiple of this size. On a file system of huge
+     * pages (hugetlbfs) this is the huge page size.
      *
      * @throws RegionException IO when the volume cannot be opened
      */
@@ -115,7 +117,7 @@ public final class SharedVolume {
     }
 
     /**
-     * Whether the volume is mounted for reading only, so that none of its files becomes a region.
+     * Returns whether the volume is mounted read-only, so that none of its files can become a region.
      *
      * @throws RegionException IO when the volume cannot be opened
      */
@@ -128,18 +130,18 @@ public final class SharedVolume {
         }
     }
 
-    /** Octets of the pages that hold so many octets from the beginning of a page on; as many where a long holds no more. */
+    /** Rounds a length up to whole pages. Returns the length unchanged where the result exceeds a long. */
     static long wholePages(long octets, long page) {
         long whole = Math.ceilDiv(octets, page) * page;
         return whole < octets ? octets : whole;
     }
 
     /**
-     * Reads which files earlier sidecars created and left when they died: the orphans. Called once, before the first file
-     * is opened.
+     * Finds the orphans: files that earlier sidecars created and left when they died. Called once, before the first
+     * file is opened.
      *
-     * @return why nothing can be recorded in this volume, so that files which are created from now on become the
-     *     application's own when this process dies; empty when all is well
+     * @return reason why this volume cannot hold records, or empty when it can. Without records, files created from now
+     *     on become the application's own when this process dies
      * @throws RegionException IO when the volume cannot be opened
      */
     public Optional<String> findOrphans() {
@@ -147,39 +149,40 @@ public final class SharedVolume {
     }
 
     /**
-     * Removes the orphans that nobody took over and no region uses.
+     * Removes the orphans that were not taken over and that no region uses.
      *
-     * @return how many are left, because regions use them
+     * @return number of orphans that are left, because regions use them
      * @throws RegionException IO when the volume cannot be opened
      */
     public int removeOrphans() {
         return files.removeOrphans();
     }
 
-    /** As {@link #open(String, long, long, CreateMode, Holder, Admission)}, for any file and length. */
+    /** Opens any file with any length. See {@link #open(String, long, long, CreateMode, Holder, Admission)}. */
     public SharedBacking open(String relativePath, long offset, long length, boolean create) {
         return open(relativePath, offset, length, create, (octets, access) -> {});
     }
 
-    /** As {@link #open(String, long, long, CreateMode, Holder, Admission)}, with a file that must be new or none. */
+    /** Opens or creates a file for no user. See {@link #open(String, long, long, CreateMode, Holder, Admission)}. */
     public SharedBacking open(String relativePath, long offset, long length, boolean create, Admission admission) {
         CreateMode mode = create ? CreateMode.MUST_BE_NEW : CreateMode.NONE;
         return open(relativePath, offset, length, mode, Holder.NOBODY, admission);
     }
 
     /**
-     * Opens or creates a file, maps a part of it and gives every page of that part its memory, so that no first access
-     * is slow and a lack of space shows now.
+     * Opens or creates a file, maps a part of the file and allocates the memory of every page of that part. Hence no
+     * first access is slow, and a lack of space shows now.
      *
      * @param relativePath names separated by "/"
-     * @param offset octets from the beginning of the file, a multiple of {@link #pageSize()}
-     * @param length octets, or 0 for the rest of the file
-     * @param mode of a file that is created: it has mode 0660 and offset plus length octets, or whole huge pages, and is
-     *     removed when the backing is closed. Only the part gets memory, not what is in front of it. A file that is taken
-     *     over is extended with zeros where it is shorter, and never cut. A file that is opened must be long enough
-     * @param holder whom the file is for
-     * @param admission is asked before anything gets memory
-     * @throws RegionException when that is impossible
+     * @param offset bytes from the beginning of the file, a multiple of {@link #pageSize()}
+     * @param length bytes, or 0 for the rest of the file
+     * @param mode handling of the file. A created file has mode 0660, and its length is offset plus length bytes, or
+     *     whole huge pages. It is removed when the backing is closed. Only the part gets memory, not the range before
+     *     it. A file that is taken over is extended with zeros where it is shorter, and never cut. An opened file must
+     *     be long enough
+     * @param holder region that the file belongs to
+     * @param admission check that runs before anything gets memory
+     * @throws RegionException when the file cannot become a region
      */
     public SharedBacking open(
             String relativePath, long offset, long length, CreateMode mode, Holder holder, Admission admission) {
@@ -226,12 +229,13 @@ public final class SharedVolume {
             if (offset >= stat.length() || length > stat.length() - offset) {
                 throw new RegionException(
                         RegionException.Reason.OUT_OF_BOUNDS,
-                        path + " has " + stat.length() + " octets; offset " + offset + " and length " + length
+                        path + " has " + stat.length() + " bytes; offset " + offset + " and length " + length
                                 + " do not fit, extend the file first");
             }
             long octets = length == 0 ? stat.length() - offset : length;
             admission.admit(octets, (user, write) -> parent.reach().permits(user, write) && permits(file, user, write));
-            // Before population, which would use up the volume before it finds that there is too little.
+            // Runs before population, which would use up the volume before it finds that the volume has too little
+            // room.
             files.keep(file);
             int result = creation.withRoom(() -> LinuxFiles.reserve(file, offset, octets));
             if (result < 0) {
@@ -257,7 +261,7 @@ public final class SharedVolume {
         }
     }
 
-    /** Maps and populates. Leaves descriptors and file alone when it fails. */
+    /** Maps a part and allocates its pages. Does not touch descriptors and file when it fails. */
     static SharedBacking map(Part part, int file, SharedBacking.@Nullable CreatedFile created) {
         SharedBacking backing = new SharedBacking(part, file, created);
         boolean done = false;
@@ -288,13 +292,13 @@ public final class SharedVolume {
         }
         throw new RegionException(
                 RegionException.Reason.NO_SPACE,
-                "no memory for " + segment.byteSize() + " octets of " + path
+                "no memory for " + segment.byteSize() + " bytes of " + path
                         + "; register less, or raise the size limit of the volume and the memory limit");
     }
 
     /**
-     * Reads an octet of every page, for kernels that cannot populate. Reading changes nothing that the application may be
-     * writing, and unlike atomic operations it survives a truncation also where the virtual machine interprets.
+     * Reads a byte of every page, for kernels that cannot populate. A read changes no data that the application may be
+     * writing. Unlike an atomic operation, a read also survives a truncation where the virtual machine interprets code.
      */
     static boolean touch(MemorySegment segment) {
         MemorySegment octet = MemorySegment.ofArray(new byte[1]);
@@ -356,7 +360,7 @@ public final class SharedVolume {
                         path, "it must be relative to the shared volume, without \"..\", \".\" or empty names");
             }
             if (name.getBytes(StandardCharsets.UTF_8).length > NAME_MAX) {
-                throw invalidPath(path, "a name in it is longer than " + NAME_MAX + " octets");
+                throw invalidPath(path, "a name in the path is longer than " + NAME_MAX + " bytes");
             }
         }
         if (names.getFirst().equals(FileRecords.DIRECTORY)) {
@@ -364,7 +368,7 @@ public final class SharedVolume {
         }
         if (path.getBytes(StandardCharsets.UTF_8).length > PATH_MAX) {
             throw new RegionException(
-                    RegionException.Reason.INVALID_PATH, "the path is longer than " + PATH_MAX + " octets");
+                    RegionException.Reason.INVALID_PATH, "the path is longer than " + PATH_MAX + " bytes");
         }
         return names;
     }
@@ -377,7 +381,7 @@ public final class SharedVolume {
                             + " are not possible for " + path
                             + (create && length == 0
                                     ? "; a file to create needs a length of at least 1"
-                                    : "; a file has less than 2^63 octets"));
+                                    : "; a file has less than 2^63 bytes"));
         }
     }
 
@@ -389,7 +393,7 @@ public final class SharedVolume {
         }
     }
 
-    /** @param name the component that could not be opened, in the open directory */
+    /** @param name component in the open directory that could not be opened */
     static RegionException failure(int errno, String path, int directory, String name) {
         return switch (errno) {
             case LinuxFiles.ENOENT ->
@@ -409,8 +413,8 @@ public final class SharedVolume {
             case LinuxFiles.EFBIG ->
                 new RegionException(
                         RegionException.Reason.OUT_OF_BOUNDS,
-                        "offset and length are not possible for " + path + "; a file of the shared volume cannot be so"
-                                + " long, or this process may write none that is (ulimit -f)");
+                        "offset and length are not possible for " + path + "; the file would be longer than the shared"
+                                + " volume or this process (ulimit -f) allows");
             case LinuxFiles.ENOSPC, LinuxFiles.EDQUOT, LinuxFiles.ENOMEM ->
                 new RegionException(
                         RegionException.Reason.NO_SPACE,

@@ -12,29 +12,30 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regions of a device by STag. An STag is the number of its region and, in the low 8 bits, a key that the region's
- * application may change when it enables the region anew. Both come from a secure random source at first. STags lie
- * anywhere in the 32 bits except at the two ends, and numbers are used again only after {@link #QUARANTINE} others were
- * given back (RFC 5040 section 8.1.1 item 8).
+ * Table of the regions of a device by STag. The upper 24 bits of an STag are the number of its region. The low 8 bits
+ * are a key that the region's application may change when it enables the region anew. Both come from a secure random
+ * source at first. STags may have any value of the 32 bits except near the two ends. A number is reused only after
+ * {@link #QUARANTINE} other numbers were given back (RFC 5040 section 8.1.1 item 8).
  *
- * <p>Lookups take no lock and allocate nothing: open addressing with linear probing over an array that writers, under a
- * lock, fill with release stores and replace when it gets crowded. A lookup during a removal may still find the region;
- * its state tells.
+ * <p>Lookups take no lock and allocate nothing. The table uses open addressing with linear probing over an array.
+ * Writers hold a lock, fill the array with release stores, and replace the array when it gets crowded. A lookup during
+ * a removal may still find the region. The state of the region then tells that the region is not valid.
  */
 public final class StagTable {
 
-    /** Numbers that are given back before one of them may be used again. */
+    /** Numbers that must be given back before one of them may be used again. */
     public static final int QUARANTINE = 65_536;
 
-    /** Regions of a table, at most: far fewer than there are numbers. */
+    /** Maximum number of regions in a table, far below the count of numbers. */
     public static final int MAX_REGIONS = 1 << 22;
 
     /** Bits of the key. */
     static final int KEY_BITS = 8;
 
-    /** Numbers that no region has, so that STags are neither 0 nor 0xFFFFFFFF whatever their key. */
+    /** First number that no region has, so that an STag is never 0, whatever its key is. */
     private static final int FIRST_NUMBER = 0;
 
+    /** Last number that no region has, so that an STag is never 0xFFFFFFFF, whatever its key is. */
     private static final int LAST_NUMBER = -1 >>> KEY_BITS;
 
     private static final int MIN_SLOTS = 64;
@@ -45,7 +46,7 @@ public final class StagTable {
     private final int limit;
     private int nextQuarantined;
     private int size;
-    /** Slots that are not null, removed ones included. */
+    /** Slots that are not null, including removed slots. */
     private int used;
 
     private volatile AtomicReferenceArray<@Nullable Slot> slots = new AtomicReferenceArray<>(MIN_SLOTS);
@@ -63,7 +64,7 @@ public final class StagTable {
         this.random = random;
     }
 
-    /** The region of an STag, or null. */
+    /** Returns the region of an STag, or null. */
     public @Nullable MemoryRegion lookup(int stag) {
         MemoryRegion region = find(number(stag));
         return region != null && region.stag() == stag ? region : null;
@@ -84,7 +85,7 @@ public final class StagTable {
     }
 
     /**
-     * Draws an STag, makes the region with it and adds the region.
+     * Draws an STag, creates the region with this STag and adds the region.
      *
      * @throws RegionException LIMIT when the table is full
      */
@@ -104,7 +105,7 @@ public final class StagTable {
         return region;
     }
 
-    /** Removes a region; false when it is not in the table. */
+    /** Removes a region. Returns false when the region is not in the table. */
     public synchronized boolean remove(MemoryRegion region) {
         AtomicReferenceArray<@Nullable Slot> current = slots;
         int mask = current.length() - 1;
@@ -128,7 +129,7 @@ public final class StagTable {
         return size;
     }
 
-    /** A copy of what the table holds, in no order. */
+    /** Returns a copy of the table's regions, in no particular order. */
     public synchronized List<MemoryRegion> regions() {
         List<MemoryRegion> result = new ArrayList<>(size);
         for (int i = 0; i < slots.length(); i++) {
@@ -152,7 +153,7 @@ public final class StagTable {
         return number != FIRST_NUMBER && number != LAST_NUMBER && find(number) == null && !isQuarantined(number);
     }
 
-    /** A walk over 256 KiB, which costs little beside the preparation of a region's pages. */
+    /** Searches 256 KiB, which costs little compared to the preparation of a region's pages. */
     private boolean isQuarantined(int number) {
         for (int other : quarantined) {
             if (other == number) {
@@ -162,7 +163,7 @@ public final class StagTable {
         return false;
     }
 
-    /** Leaves out removed slots and makes room, so that at most a quarter is used afterwards. */
+    /** Drops removed slots and makes room, so that at most a quarter of the slots is used afterwards. */
     private void rebuild() {
         int capacity = MIN_SLOTS;
         while (capacity < (size + 1) * 4) {
@@ -185,11 +186,11 @@ public final class StagTable {
         target.setRelease(i, slot);
     }
 
-    /** Numbers are random already, so their low bits spread them. */
+    /** Returns the number in an STag. Numbers are random already, so their low bits spread them over the table. */
     private static int number(int stag) {
         return stag >>> KEY_BITS;
     }
 
-    /** An entry; the number of a removed one is none that an STag has. */
+    /** An entry. The number of a removed entry occurs in no STag. */
     private record Slot(int number, @Nullable MemoryRegion region) {}
 }

@@ -6,23 +6,23 @@ package io.sidewarp.engine.memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Validation of accesses to a region by STag and tagged offset: RFC 5041 section 7.1 for tagged segments and RFC 5040
- * section 7.2 for the source of a read. Allocates nothing.
+ * Checks accesses to a region by STag and tagged offset. Implements RFC 5041 section 7.1 for tagged segments and RFC
+ * 5040 section 7.2 for the source of a read. Allocates nothing.
  */
 public final class TaggedAccess {
 
     private TaggedAccess() {}
 
     /**
-     * Validates an access to a range of octets. The first check that fails decides: STag, association, right, wrap,
-     * bounds.
+     * Checks an access to a range of bytes. The first check that fails decides. The order is STag, association, right,
+     * wrap, bounds.
      *
-     * @param region what {@link StagTable#lookup(int)} gave
-     * @param protectionDomain of the stream
+     * @param region result of {@link StagTable#lookup(int)}
+     * @param protectionDomain protection domain of the stream
      * @param queuePair number of the stream's queue pair
-     * @param accessBits rights that are necessary ({@link AccessRight#bit()})
-     * @param taggedOffset first octet, unsigned
-     * @param length octets, 0 to 2^63-1
+     * @param accessBits required rights ({@link AccessRight#bit()})
+     * @param taggedOffset tagged offset of the first byte, unsigned
+     * @param length bytes, 0 to 2^63-1
      */
     public static AccessCheck check(
             @Nullable MemoryRegion region,
@@ -42,8 +42,8 @@ public final class TaggedAccess {
     }
 
     /**
-     * Validates the use of an STag without a range, as an invalidation by the peer needs it (RFC 5040 section 7.2, last
-     * paragraph but one).
+     * Checks the use of an STag without a range, for an invalidation by the peer (RFC 5040 section 7.2, last paragraph
+     * but one).
      */
     public static AccessCheck checkAssociation(
             @Nullable MemoryRegion region, ProtectionDomain protectionDomain, long queuePair, int accessBits) {
@@ -57,7 +57,7 @@ public final class TaggedAccess {
         return region.allows(accessBits) ? AccessCheck.OK : AccessCheck.NO_RIGHT;
     }
 
-    /** Whether offset plus length exceeds 2^64. A range that ends with octet 2^64-1 does not. */
+    /** Returns whether offset plus length exceeds 2^64. A range that ends with byte 2^64-1 does not exceed it. */
     static boolean wraps(long taggedOffset, long length) {
         return length != 0 && Long.compareUnsigned(taggedOffset + (length - 1), taggedOffset) < 0;
     }

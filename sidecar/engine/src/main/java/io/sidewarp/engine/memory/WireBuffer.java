@@ -8,8 +8,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Octets on their way to or from the wire: one piece of direct memory with the two views that the data path needs, made
- * once. Offsets are absolute, multi-octet fields are big-endian. Not thread-safe; its owner is an event loop.
+ * Bytes on their way to or from the wire. The buffer is one piece of direct memory with the two views that the data
+ * path needs, created once. Offsets are absolute, and multi-byte fields are big-endian. Not thread-safe; an event loop
+ * owns the buffer.
  */
 public final class WireBuffer {
 
@@ -21,29 +22,32 @@ public final class WireBuffer {
         this.segment = MemorySegment.ofBuffer(nio);
     }
 
-    /** New zeroed direct memory of the given number of octets. */
+    /** Allocates zeroed direct memory of the given number of bytes. */
     public static WireBuffer allocate(int capacity) {
         return new WireBuffer(ByteBuffer.allocateDirect(capacity).order(ByteOrder.BIG_ENDIAN));
     }
 
-    /** A buffer with a copy of the octets, for tests and start-up frames. */
+    /** Creates a buffer with a copy of the bytes, for tests and start-up frames. */
     public static WireBuffer copyOf(byte[] octets) {
         WireBuffer buffer = allocate(octets.length);
         buffer.putBytes(0, octets, 0, octets.length);
         return buffer;
     }
 
-    /** Octets that it holds. */
+    /** Bytes that the buffer can hold. */
     public int capacity() {
         return nio.capacity();
     }
 
-    /** The memory as a buffer. Position and limit are scratch: set them before use, rely on neither. */
+    /**
+     * Returns the memory as a buffer. Position and limit are scratch values: set them before use, and do not rely on
+     * them.
+     */
     public ByteBuffer nio() {
         return nio;
     }
 
-    /** The memory as a segment. */
+    /** Returns the memory as a segment. */
     public MemorySegment segment() {
         return segment;
     }
@@ -88,7 +92,7 @@ public final class WireBuffer {
         nio.put(offset, source, sourceOffset, length);
     }
 
-    /** Copies octets from another buffer, or within this one (overlap allowed). */
+    /** Copies bytes from another buffer, or within this buffer. The ranges may overlap. */
     public void putBytes(int offset, WireBuffer source, int sourceOffset, int length) {
         MemorySegment.copy(source.segment, sourceOffset, segment, offset, length);
     }

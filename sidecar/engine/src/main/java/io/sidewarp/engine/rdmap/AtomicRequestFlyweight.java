@@ -6,7 +6,7 @@ package io.sidewarp.engine.rdmap;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * Atomic Request header (RFC 7306 section 5.2.1), 52 octets behind the untagged DDP header.
+ * Atomic Request header (RFC 7306 section 5.2.1), 52 bytes after the untagged DDP header.
  *
  * <pre>
  *    0                   1                   2                   3
@@ -40,19 +40,19 @@ public final class AtomicRequestFlyweight {
     public static final int ADD_SWAP_MASK_OFFSET = 28;
     public static final int COMPARE_DATA_OFFSET = 36;
     public static final int COMPARE_MASK_OFFSET = 44;
-    /** Octets of the header. */
+    /** Bytes of the header. */
     public static final int LENGTH = 52;
 
     private static final int AOPCODE_MASK = 0x0F;
 
     private final WireBuffer buffer;
 
-    /** Lies over a buffer from its beginning on. */
+    /** Lies over a buffer from its first byte on. */
     public AtomicRequestFlyweight(WireBuffer buffer) {
         this.buffer = buffer;
     }
 
-    /** Writes what every request has, reserved bits zero. */
+    /** Writes the fields that every request has, with reserved bits zero. */
     public AtomicRequestFlyweight set(int aOpCode, int requestIdentifier, int remoteStag, long remoteTo) {
         buffer.putInt(AOPCODE_OFFSET, aOpCode);
         buffer.putInt(REQUEST_IDENTIFIER_OFFSET, requestIdentifier);
@@ -61,7 +61,7 @@ public final class AtomicRequestFlyweight {
         return this;
     }
 
-    /** Writes the operands; a FetchAdd has Compare Data 0 and a Compare Mask of ones. */
+    /** Writes the operands. A FetchAdd has Compare Data 0 and a Compare Mask of ones. */
     public void operands(long addSwapData, long addSwapMask, long compareData, long compareMask) {
         buffer.putLong(ADD_SWAP_DATA_OFFSET, addSwapData);
         buffer.putLong(ADD_SWAP_MASK_OFFSET, addSwapMask);

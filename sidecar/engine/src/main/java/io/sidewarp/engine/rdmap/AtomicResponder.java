@@ -12,8 +12,8 @@ import io.sidewarp.engine.memory.TaggedAccess;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries out Atomic Requests of the peer (RFC 7306 section 5), at once when DDP delivers them, which is after everything
- * that was sent before them (section 5.4 rules 3 and 5). Allocates nothing.
+ * Carries out Atomic Requests of the peer (RFC 7306 section 5) as soon as DDP delivers them. DDP delivers them after
+ * everything that the peer sent before (section 5.4 rules 3 and 5). Allocates nothing.
  */
 final class AtomicResponder {
 
@@ -28,17 +28,17 @@ final class AtomicResponder {
         this.unit = settings.atomics();
     }
 
-    /** Where a request is received. */
+    /** Buffer in which a request is received. */
     ControlBuffer buffer() {
         return buffer;
     }
 
-    /** The request that was received last. */
+    /** Last request that was received. */
     AtomicRequestFlyweight request() {
         return request;
     }
 
-    /** What the request that was carried out last found in memory. */
+    /** Value that the last request found in memory. */
     long original() {
         return original;
     }
@@ -46,8 +46,8 @@ final class AtomicResponder {
     /**
      * Carries out the request in the buffer.
      *
-     * @param length octets of the message
-     * @return why the request was refused, then memory is unchanged; or null
+     * @param length bytes of the message
+     * @return reason why the request was refused, with memory unchanged; or null
      */
     @Nullable
     RdmapError execute(long length) throws RegionFault {
@@ -71,7 +71,7 @@ final class AtomicResponder {
         }
         long offset = request.remoteTo() - region.baseTaggedOffset();
         if (!region.isWordAligned(offset)) {
-            // Section 8.2 names this error for it.
+            // Section 8.2 names this error for an address that is not aligned.
             return RdmapError.CATASTROPHIC_STREAM;
         }
         original = operation == AtomicOperation.FETCH_ADD

@@ -6,8 +6,8 @@ package io.sidewarp.engine.rdmap;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * Atomic Response header (RFC 7306 section 5.2.2, figure 6), 12 octets behind the untagged DDP header. (Section 4 says
- * 32, which counts the MPA length and the DDP header as well.)
+ * Atomic Response header (RFC 7306 section 5.2.2, figure 6), 12 bytes after the untagged DDP header. Section 4 says 32
+ * bytes, because it counts the MPA length and the DDP header as well.
  *
  * <pre>
  *    0                   1                   2                   3
@@ -23,12 +23,12 @@ public final class AtomicResponseFlyweight {
 
     public static final int ORIGINAL_REQUEST_IDENTIFIER_OFFSET = 0;
     public static final int ORIGINAL_REMOTE_DATA_VALUE_OFFSET = 4;
-    /** Octets of the header. */
+    /** Bytes of the header. */
     public static final int LENGTH = 12;
 
     private final WireBuffer buffer;
 
-    /** Lies over a buffer from its beginning on. */
+    /** Lies over a buffer from its first byte on. */
     public AtomicResponseFlyweight(WireBuffer buffer) {
         this.buffer = buffer;
     }

@@ -5,18 +5,18 @@ package io.sidewarp.engine.rdmap;
 
 import org.jspecify.annotations.Nullable;
 
-/** Takes the completions of a stream, on its event loop. The element may be read during the call only. */
+/** Takes the completions of a stream, on its event loop. The element is valid only during the call. */
 public interface CompletionSink {
 
-    /** A Write, Read or Send is complete. Called for unsignaled work only when it failed. */
+    /** Reports that a Write, Read or Send is complete. Unsignaled work is reported only when it failed. */
     void onSendCompletion(Wqe wqe, CompletionStatus status, @Nullable StreamError error);
 
     /**
-     * A receive is complete.
+     * Reports that a receive is complete.
      *
-     * @param length octets of the message
-     * @param control the message's RDMAP Control Field ({@link RdmapControl})
-     * @param invalidatedStag the STag that the message invalidated, if its opcode says so
+     * @param length bytes of the message
+     * @param control RDMAP Control Field of the message ({@link RdmapControl})
+     * @param invalidatedStag STag that the message invalidated, if its opcode is one with Invalidate
      */
     void onReceiveCompletion(
             Wqe wqe,
@@ -26,6 +26,6 @@ public interface CompletionSink {
             int invalidatedStag,
             @Nullable StreamError error);
 
-    /** The end of a batch: time to notify. */
+    /** Ends a batch of completions; the time to notify. */
     void onCompletionsDone();
 }

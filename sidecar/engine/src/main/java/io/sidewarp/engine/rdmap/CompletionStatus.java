@@ -8,7 +8,7 @@ public enum CompletionStatus {
     SUCCESS,
     /** The queue pair left its operational state before the work was carried out. */
     FLUSHED,
-    /** A local region does not permit the access, is no longer valid, or the part is outside of it. */
+    /** A local region does not permit the access or is no longer valid, or the part is outside the region. */
     LOCAL_PROTECTION_ERROR,
     /** The message was longer than the receive. */
     LOCAL_LENGTH_ERROR,
@@ -16,8 +16,8 @@ public enum CompletionStatus {
     REMOTE_ACCESS_ERROR,
     /** The peer terminated the stream with another error of an operation. */
     REMOTE_OPERATION_ERROR,
-    /** A local region's backing failed under the work. */
+    /** The backing of a local region failed during the work. */
     REGION_FAULT,
-    /** An error of the protocol or of the lower layer ended the stream. */
+    /** A protocol error or a lower layer error ended the stream. */
     FATAL
 }

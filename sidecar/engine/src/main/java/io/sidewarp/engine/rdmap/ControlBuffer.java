@@ -8,8 +8,8 @@ import io.sidewarp.engine.ddp.UntaggedBuffers;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * Room for one message of the protocol's own. Inbound it is an untagged buffer that is always there (RFC 5040 sections
- * 5.2.2 and 5.4), outbound the source of a message.
+ * Buffer for one message of the protocol itself. An inbound buffer is an untagged buffer that is always available (RFC
+ * 5040 sections 5.2.2 and 5.4). An outbound buffer is the source of a message.
  */
 class ControlBuffer implements UntaggedBuffers, PayloadSource {
 
@@ -19,7 +19,7 @@ class ControlBuffer implements UntaggedBuffers, PayloadSource {
         octets = WireBuffer.allocate(capacity);
     }
 
-    /** The message, from the beginning on. */
+    /** Bytes of the message, from its first byte on. */
     WireBuffer octets() {
         return octets;
     }

@@ -7,14 +7,15 @@ import io.sidewarp.engine.ddp.DdpHeaderFlyweight;
 import io.sidewarp.engine.ddp.DdpSender;
 
 /**
- * Bounds the message that is arriving with a tagged opcode, or on a queue number: a peer may mix their segments. One that
- * never ends, or comes in crumbs, keeps this side busy without getting anywhere. A message has fewer than 2^32 octets
- * (RFC 5041 section 5.2), however often it covers the same ones, and few short segments in front of its last one: whoever
- * fills segments up to a MULPDU of 128 octets, the smallest that there is (RFC 5044 section 3), sends none.
+ * Limits an arriving message: one instance for each tagged opcode and each queue number, because a peer may mix their
+ * segments. A message without an end, or in tiny segments, keeps this side busy without progress. A message has fewer
+ * than 2^32 bytes (RFC 5041 section 5.2), and repeated bytes count again. A message has few short segments before its
+ * last segment. A peer that fills segments up to the smallest MULPDU of 128 bytes (RFC 5044 section 3) sends no short
+ * segments.
  */
 final class InboundLimits {
 
-    /** Octets of payload below which a segment is short. */
+    /** Bytes of payload below which a segment is short. */
     static final int SHORT = 64;
 
     private final int maxShortSegments;
@@ -25,7 +26,7 @@ final class InboundLimits {
         this.maxShortSegments = maxShortSegments;
     }
 
-    /** Counts a segment; false when the message is beyond a limit with it. */
+    /** Counts a segment. Returns false when the message exceeds a limit. */
     boolean admit(DdpHeaderFlyweight header, int payload) {
         octets += payload;
         boolean last = header.last();

@@ -23,14 +23,14 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What arrives on a stream: judges each segment before it is placed (RFC 5040 section 7.2), and carries out the messages
- * that DDP delivers. Allocates nothing while all goes well.
+ * Inbound messages of a stream. Checks each segment before the segment is placed (RFC 5040 section 7.2), and carries
+ * out the messages that DDP delivers. Allocates nothing unless an error occurs.
  */
 final class InboundMessages implements DdpUser {
 
     private static final int NO_OPCODE = -1;
 
-    /** Room for a Terminate, with some for peers that append octets. */
+    /** Room for a Terminate, with spare bytes for peers that append some. */
     private static final int TERMINATE_BUFFER = 256;
 
     private final RdmapStream stream;
@@ -53,12 +53,12 @@ final class InboundMessages implements DdpUser {
     private final ControlBuffer terminateBuffer = new ControlBuffer(TERMINATE_BUFFER);
     private final AtomicResponseBuffer atomicResponseBuffer = new AtomicResponseBuffer();
     private final AtomicResponseFlyweight atomicResponse = new AtomicResponseFlyweight(atomicResponseBuffer.octets());
-    /** Per queue number: opcode of a message whose last segment has not come, or {@link #NO_OPCODE}. */
+    /** For each queue number: opcode of a message whose last segment has not arrived, or {@link #NO_OPCODE}. */
     private final int[] unfinished = new int[RdmapControl.QUEUES];
 
     private final InboundLimits writeLimits;
     private final InboundLimits responseLimits;
-    /** Per queue number. */
+    /** Limits for each queue number. */
     private final InboundLimits[] untaggedLimits = new InboundLimits[RdmapControl.QUEUES];
 
     private int version = 1;
@@ -92,7 +92,7 @@ final class InboundMessages implements DdpUser {
         return receiver;
     }
 
-    /** Whether the peer owes the rest of a message; that of a Read Response is part of what its request is owed. */
+    /** Returns whether the peer owes the rest of a message, other than of a Read Response, which its request covers. */
     boolean isInsideMessage() {
         return insideWrite || receiver.isInsideUntagged();
     }
@@ -120,7 +120,7 @@ final class InboundMessages implements DdpUser {
         return write ? null : admitReadResponse(header, payload);
     }
 
-    /** A response has to be the one asked for (RFC 5040 section 5.2.2 permits the check). */
+    /** Checks that a response is the requested one (RFC 5040 section 5.2.2 permits the check). */
     private @Nullable ProtocolError admitReadResponse(TaggedHeaderFlyweight header, int payload) {
         if (stream.ready().awaitsResponse()) {
             return payload == 0 && header.last() ? null : DdpError.BASE_OR_BOUNDS;
@@ -173,7 +173,7 @@ final class InboundMessages implements DdpUser {
         }
     }
 
-    /** The request whose response comes next, if it is of a kind; responses come in the order of the requests. */
+    /** Returns the oldest request if it has this opcode, else null. Responses arrive in the order of the requests. */
     private @Nullable Wqe oldestRequest(int opcode) {
         Wqe oldest = outboundRequests.oldest();
         return oldest != null && oldest.requestOpcode() == opcode ? oldest : null;
@@ -197,7 +197,7 @@ final class InboundMessages implements DdpUser {
         if (excess || RdmapControl.isRequest(opcode) && inboundRequests.isFull()) {
             return RdmapError.CATASTROPHIC_STREAM;
         }
-        // The kinds of message of one queue have different buffers, so a message keeps its opcode.
+        // Messages of one queue use different buffers, so all segments of a message must have the same opcode.
         if (unfinished[qn] != NO_OPCODE && unfinished[qn] != opcode) {
             return RdmapError.UNEXPECTED_OPCODE;
         }
@@ -259,8 +259,8 @@ final class InboundMessages implements DdpUser {
     }
 
     /**
-     * Invalidates an STag for the peer, if it is bound to this stream alone and permits it: one that several streams
-     * share is never invalidated remotely (RFC 5040 section 8.1.1 item 7).
+     * Invalidates an STag for the peer, if the STag is bound to this stream alone and permits remote invalidation. An
+     * STag that several streams share is never invalidated remotely (RFC 5040 section 8.1.1 item 7).
      */
     private @Nullable ProtocolError invalidate(int stag) {
         MemoryRegion region = stags.lookup(stag);
@@ -313,7 +313,7 @@ final class InboundMessages implements DdpUser {
         complete(receive, CompletionStatus.SUCCESS, 0, header.ulpControl(), 0, null);
     }
 
-    /** Carries out an Atomic Request. An error goes back without the RDMA header (RFC 7306 section 8.1 item 2). */
+    /** Carries out an Atomic Request. The Terminate for an error has no RDMA header (RFC 7306 section 8.1 item 2). */
     private void onAtomicRequest(UntaggedHeaderFlyweight header, long messageLength) {
         try {
             RdmapError error = atomics.execute(messageLength);
@@ -357,13 +357,13 @@ final class InboundMessages implements DdpUser {
         stream.onResponse(request);
     }
 
-    /** An error of a message that DDP delivered. */
+    /** Terminates the stream because of an error in a message that DDP delivered. */
     private void rejectDelivered(ProtocolError error, UntaggedHeaderFlyweight header) {
         receiver.stop();
         onSegmentError(error, header.buffer(), header.offset(), receiver.segmentLength());
     }
 
-    /** A Read Request names memory that it may not read: it goes back with the Terminate. */
+    /** Terminates because a Read Request names memory that it may not read. The Terminate carries the request. */
     private void rejectReadRequest(RdmapError error, UntaggedHeaderFlyweight header) {
         receiver.stop();
         TerminateMessage message =
@@ -391,14 +391,16 @@ final class InboundMessages implements DdpUser {
         if (error == DdpError.MESSAGE_TOO_LONG) {
             stream.terminate(error, message, target, CompletionStatus.LOCAL_LENGTH_ERROR, about);
         } else if (error == DdpError.INVALID_STAG && unusable != null) {
-            // The sink of a read was revoked under it.
+            // The region that receives the Read was revoked during the Read.
             stream.terminate(error, message, target, SendWork.statusOf(unusable), about);
         } else {
             stream.terminate(error, message, null, CompletionStatus.FLUSHED, about);
         }
     }
 
-    /** The right that a Write lacks. The Terminate has one error for that and for an STag which does not exist. */
+    /**
+     * Describes the right that a Write lacks. The Terminate has the same error for a missing right and an unknown STag.
+     */
     private String missingRight(WireBuffer buffer, int offset) {
         TaggedHeaderFlyweight header = new TaggedHeaderFlyweight();
         header.wrap(buffer, offset);
@@ -407,7 +409,7 @@ final class InboundMessages implements DdpUser {
                 : "";
     }
 
-    /** The right that a valid STag of this stream lacks, in words; or an empty text. */
+    /** Describes the right that a valid STag of this stream lacks, or returns an empty text. */
     private String missingRight(int stag, AccessRight right) {
         AccessCheck check = TaggedAccess.checkAssociation(stags.lookup(stag), protectionDomain, queuePair, right.bit());
         return check == AccessCheck.NO_RIGHT ? "; the region was registered without " + right : "";
@@ -419,7 +421,7 @@ final class InboundMessages implements DdpUser {
         return RdmapControl.isRequest(RdmapControl.opcode(header.ulpControl()));
     }
 
-    /** The work of this side that a segment is for, or null. */
+    /** Returns the work of this side that a segment belongs to, or null. */
     private @Nullable Wqe targetOf(WireBuffer buffer, int offset, int length) {
         if (length > 0 && DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(offset))) {
             TaggedHeaderFlyweight header = new TaggedHeaderFlyweight();
@@ -456,7 +458,7 @@ final class InboundMessages implements DdpUser {
         stream.terminate(error, TerminateMessage.of(error), target, status, String.valueOf(fault.getMessage()));
     }
 
-    /** Completes all receives that are left; of shared ones, that of a message which came in part. */
+    /** Completes all remaining receives. For shared receives, only the receive of a partly received message is left. */
     void flush(@Nullable Wqe culprit, CompletionStatus culpritStatus, @Nullable StreamError error) {
         Wqe wqe = receives.held();
         while (wqe != null) {
@@ -473,7 +475,7 @@ final class InboundMessages implements DdpUser {
         receives.retire();
     }
 
-    /** Queue number 0: the receives in the order of posting. */
+    /** Buffers of queue number 0: the receives in the order of posting. */
     private final class ReceiveBuffers implements UntaggedBuffers {
 
         @Override
@@ -496,7 +498,7 @@ final class InboundMessages implements DdpUser {
         }
     }
 
-    /** Immediate Data uses up a receive, but has a place of its own (RFC 7306 section 6.3). */
+    /** Buffer for Immediate Data, which uses up a receive but has its own place (RFC 7306 section 6.3). */
     private final class ImmediateBuffer extends ControlBuffer {
 
         ImmediateBuffer() {
@@ -509,7 +511,7 @@ final class InboundMessages implements DdpUser {
         }
     }
 
-    /** Queue number 3: there is a buffer for each outstanding atomic operation (RFC 7306 section 5.2.2 item 5). */
+    /** Buffer of queue number 3: available for each outstanding atomic operation (RFC 7306 section 5.2.2 item 5). */
     private final class AtomicResponseBuffer extends ControlBuffer {
 
         AtomicResponseBuffer() {

@@ -11,9 +11,9 @@ import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * RDMA Read Requests and Atomic Requests of the peer that wait for their response, at most IRD of them together (RFC 5040
- * section 6.1, RFC 7306 section 5.2). Responses are made in the order of the requests (RFC 5040 section 5.5 rule 20, RFC
- * 7306 section 7). Slots are allocated when they are used for the first time.
+ * RDMA Read Requests and Atomic Requests of the peer that wait for their response. At most IRD of them wait together
+ * (RFC 5040 section 6.1, RFC 7306 section 5.2). Responses are sent in the order of the requests (RFC 5040 section 5.5
+ * rule 20, RFC 7306 section 7). A slot is allocated at its first use.
  */
 final class InboundRequests {
 
@@ -35,12 +35,12 @@ final class InboundRequests {
         return count == 0;
     }
 
-    /** IRD. */
+    /** Returns the IRD. */
     int capacity() {
         return ring.length;
     }
 
-    /** The request that is answered next; there is one. */
+    /** Returns the request that is answered next. The queue must not be empty. */
     Request oldest() {
         Request request = ring[first];
         if (count == 0 || request == null) {
@@ -49,7 +49,7 @@ final class InboundRequests {
         return request;
     }
 
-    /** A slot for one more request; the queue is not full. */
+    /** Returns a slot for one more request. The queue must not be full. */
     Request add() {
         int index = (first + count) % ring.length;
         count++;
@@ -61,7 +61,7 @@ final class InboundRequests {
         return request;
     }
 
-    /** The response of the oldest request, which is an Atomic Request. */
+    /** Returns the response of the oldest request, which must be an Atomic Request. */
     PayloadSource atomicResponse() {
         Request request = oldest();
         atomicResponseHeader.set(request.identifier, request.original);
@@ -80,7 +80,7 @@ final class InboundRequests {
         }
     }
 
-    /** One request; an RDMA Read Request is the source of its response. */
+    /** One request. An RDMA Read Request is also the source of its response. */
     static final class Request implements PayloadSource {
 
         private final byte[] ddpHeader = new byte[UntaggedHeaderFlyweight.LENGTH];
@@ -94,7 +94,7 @@ final class InboundRequests {
         private int identifier;
         private long original;
 
-        /** @param source the validated source, or null for a request of no octets */
+        /** @param source the checked source, or null for a request of no bytes */
         void set(UntaggedHeaderFlyweight header, ReadRequestFlyweight request, @Nullable MemoryRegion source) {
             header.buffer().getBytes(header.offset(), ddpHeader, 0, ddpHeader.length);
             region = source;
@@ -106,7 +106,7 @@ final class InboundRequests {
             atomic = false;
         }
 
-        /** An Atomic Request that was carried out. */
+        /** Stores an Atomic Request that was carried out. */
         void set(AtomicRequestFlyweight request, long originalValue) {
             region = null;
             size = 0;
@@ -144,7 +144,7 @@ final class InboundRequests {
             return srcTo;
         }
 
-        /** DDP header of the request's segment. */
+        /** DDP header of the segment of the request. */
         byte[] ddpHeader() {
             return ddpHeader;
         }
@@ -153,9 +153,9 @@ final class InboundRequests {
         public void fetch(long messageOffset, WireBuffer target, int targetOffset, int length) throws RegionFault {
             MemoryRegion source = region;
             if (source == null) {
-                throw new IllegalStateException("a read of no octets has no source");
+                throw new IllegalStateException("a read of no bytes has no source");
             }
-            // Invalidated and enabled with another key, it is valid, but not by the STag that the peer named.
+            // A region that was enabled with another key is valid, but the STag of the request no longer is.
             if (!source.isValid() || source.stag() != srcStag) {
                 throw new RegionFault(source, "STag 0x%08x is not usable any more: %s".formatted(srcStag, source));
             }

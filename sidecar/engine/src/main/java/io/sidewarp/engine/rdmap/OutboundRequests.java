@@ -6,8 +6,8 @@ package io.sidewarp.engine.rdmap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Own RDMA Reads and Atomic Operations whose response is not complete, at most ORD of them together (RFC 5040 section
- * 6.1, RFC 7306 section 5.2), oldest first.
+ * RDMA Reads and Atomic Operations of this side whose response is not complete, oldest first. At most ORD of them are
+ * outstanding together (RFC 5040 section 6.1, RFC 7306 section 5.2).
  */
 final class OutboundRequests {
 
@@ -31,13 +31,13 @@ final class OutboundRequests {
         return count;
     }
 
-    /** The request whose response comes next, or null. */
+    /** Returns the request whose response comes next, or null. */
     @Nullable
     Wqe oldest() {
         return count == 0 ? null : ring[first];
     }
 
-    /** The request with this MSN, or null. */
+    /** Returns the request with this MSN, or null. */
     @Nullable
     Wqe withMsn(int msn) {
         for (int i = 0; i < count; i++) {
@@ -49,7 +49,7 @@ final class OutboundRequests {
         return null;
     }
 
-    /** Whether a response is still to be placed in the region whose STag the local work changes. */
+    /** Returns whether a response still has to be placed in the region whose STag the local work changes. */
     boolean useSubjectOf(Wqe local) {
         for (int i = 0; i < count; i++) {
             Wqe wqe = ring[(first + i) % ring.length];

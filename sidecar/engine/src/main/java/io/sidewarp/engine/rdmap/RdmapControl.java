@@ -4,8 +4,8 @@
 package io.sidewarp.engine.rdmap;
 
 /**
- * The RDMAP Control Field, which travels in the first ULP-reserved octet of the DDP header (RFC 5040 section 4.1), and
- * the rules that go with each opcode.
+ * The RDMAP Control Field, in the first ULP-reserved byte of the DDP header (RFC 5040 section 4.1). Also holds the
+ * rules for each opcode.
  *
  * <pre>
  *    0 1 2 3 4 5 6 7
@@ -27,7 +27,7 @@ public final class RdmapControl {
     public static final int SEND_WITH_SE = 0x5;
     public static final int SEND_WITH_SE_AND_INVALIDATE = 0x6;
     public static final int TERMINATE = 0x7;
-    /** The opcodes from here on are those of RFC 7306. */
+    /** First opcode of RFC 7306. All higher opcodes belong to RFC 7306 as well. */
     public static final int IMMEDIATE = 0x8;
 
     public static final int IMMEDIATE_WITH_SE = 0x9;
@@ -42,19 +42,19 @@ public final class RdmapControl {
     public static final int TERMINATE_QUEUE = 2;
     /** Queue number of Atomic Responses. */
     public static final int ATOMIC_RESPONSE_QUEUE = 3;
-    /** Queue numbers 0 to 3 exist. */
+    /** Number of queues. Queue numbers 0 to 3 exist. */
     public static final int QUEUES = 4;
-    /** Without RFC 7306, queue numbers 0 to 2 exist. */
+    /** Number of queues without RFC 7306. Queue numbers 0 to 2 exist. */
     public static final int QUEUES_WITHOUT_EXTENSIONS = 3;
 
     private RdmapControl() {}
 
-    /** Control octet with the reserved bits zero. */
+    /** Returns the control byte with reserved bits zero. */
     public static int of(int version, int opcode) {
         return version << VERSION_SHIFT | opcode;
     }
 
-    /** RV. */
+    /** RV field: version of RDMAP. */
     public static int version(int control) {
         return control >>> VERSION_SHIFT;
     }
@@ -63,7 +63,7 @@ public final class RdmapControl {
         return control & OPCODE_MASK;
     }
 
-    /** True for the opcodes that travel in tagged messages. */
+    /** True for the opcodes of tagged messages. */
     public static boolean isTagged(int opcode) {
         return opcode == RDMA_WRITE || opcode == RDMA_READ_RESPONSE;
     }
@@ -77,7 +77,7 @@ public final class RdmapControl {
         return opcode <= (extensions ? ATOMIC_RESPONSE : TERMINATE);
     }
 
-    /** Queue number of an untagged opcode. */
+    /** Returns the queue number of an untagged opcode. */
     public static int queueOf(int opcode) {
         return switch (opcode) {
             case RDMA_READ_REQUEST, ATOMIC_REQUEST -> REQUEST_QUEUE;
@@ -107,7 +107,7 @@ public final class RdmapControl {
         return opcode == RDMA_READ_REQUEST || opcode == ATOMIC_REQUEST;
     }
 
-    /** The Send type with these properties. */
+    /** Returns the Send type with these properties. */
     public static int sendOpcode(boolean solicited, boolean invalidate) {
         if (invalidate) {
             return solicited ? SEND_WITH_SE_AND_INVALIDATE : SEND_WITH_INVALIDATE;
@@ -115,7 +115,7 @@ public final class RdmapControl {
         return solicited ? SEND_WITH_SE : SEND;
     }
 
-    /** The type of Immediate Data with this property. */
+    /** Returns the type of Immediate Data with this property. */
     public static int immediateOpcode(boolean solicited) {
         return solicited ? IMMEDIATE_WITH_SE : IMMEDIATE;
     }

@@ -15,7 +15,7 @@ public enum RdmapError implements ProtocolError {
     ACCESS_RIGHTS(0x1, 0x02, "Access rights violation"),
     STAG_NOT_ASSOCIATED(0x1, 0x03, "STag not associated with RDMAP Stream"),
     TO_WRAP(0x1, 0x04, "TO wrap"),
-    /** The STag exists, but belongs to others or is shared. */
+    /** The STag exists, but it belongs to another stream or is shared. */
     PROTECTED_STAG_NOT_INVALIDATED(0x1, 0x09, "STag cannot be Invalidated"),
 
     INVALID_VERSION(0x2, 0x05, "Invalid RDMAP version"),
@@ -38,7 +38,7 @@ public enum RdmapError implements ProtocolError {
         this.description = description;
     }
 
-    /** The error of a request that names memory which it may not access (RFC 5040 section 7.2). */
+    /** Returns the error of a request that names memory which it may not access (RFC 5040 section 7.2). */
     static RdmapError of(AccessCheck check) {
         return switch (check) {
             case OK, INVALID_STAG -> INVALID_STAG;

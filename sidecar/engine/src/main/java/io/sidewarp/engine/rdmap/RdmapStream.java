@@ -16,13 +16,13 @@ import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One RDMAP stream in RDMA mode (RFC 5040 with RFC 7306), over a DDP stream, over a lower layer: a state machine without I/O and
- * threads. Work requests come from work queues, octets from the lower layer; completions go to a sink. One event loop
- * owns it. The data path allocates nothing.
+ * One RDMAP stream in RDMA mode (RFC 5040 with RFC 7306), over a DDP stream and a lower layer. The class is a state
+ * machine without I/O and threads. Work requests come from work queues, and bytes come from the lower layer.
+ * Completions go to a sink. One event loop owns the stream. The data path allocates nothing.
  */
 public final class RdmapStream implements UpperLayer {
 
-    /** What the message that is being sent is. */
+    /** Kind of the message that is being sent. */
     private enum Outbound {
         NOTHING,
         WORK,
@@ -48,24 +48,24 @@ public final class RdmapStream implements UpperLayer {
     private boolean outputClosed;
     private boolean peerClosed;
     private boolean aborted;
-    /** Both sides closed gracefully. */
+    /** True when both sides closed gracefully. */
     private boolean gracefulEnd;
-    /** Who closed the stream first. */
+    /** Description of the side that closed the stream first. */
     private String closedBy = "";
-    /** The lower layer's is the event loop's to ask for. */
+    /** Copy of the lower layer's MULPDU for all threads. Only the event loop may ask the lower layer. */
     private volatile int mulpdu;
 
     private @Nullable TerminateMessage terminate;
     private @Nullable StreamError error;
 
-    /** A stream over a lower layer that is in full operation. */
+    /** Creates a stream over a lower layer that is in full operation. */
     public RdmapStream(LowerLayer llp, StreamSettings settings) {
         this.llp = llp;
         this.completions = settings.completions();
         this.listener = settings.listener();
         this.work = new SendWork(settings.sendQueue(), settings.ord(), completions, counters);
         this.inboundRequests = new InboundRequests(settings.ird());
-        // Messages of RFC 7306 have version 1, so an RDMAC peer has none.
+        // Messages of RFC 7306 have version 1, so a stream with an RDMAC peer has no such messages.
         this.extensions = settings.extensions() && llp.protocolVersion() == 1;
         this.inbound = new InboundMessages(this, settings, work.requests(), inboundRequests);
         inbound.setVersion(llp.protocolVersion());
@@ -76,20 +76,20 @@ public final class RdmapStream implements UpperLayer {
         return state;
     }
 
-    /** What ended the stream, or null. */
+    /** Returns the error that ended the stream, or null. */
     public @Nullable StreamError error() {
         return error;
     }
 
     /**
-     * Whether data was posted of which nothing says that the peer placed it: neither an answer to a later request nor a
-     * complete graceful close. On the event loop.
+     * Returns whether the peer may not have placed some of the posted data. An answer to a later request or a complete
+     * graceful close confirms the placement. Called on the event loop.
      */
     public boolean isUnconfirmed() {
         return !gracefulEnd && work.isUnconfirmed();
     }
 
-    /** Whether the messages of RFC 7306 are in use. */
+    /** Returns whether the messages of RFC 7306 are in use. */
     public boolean extensions() {
         return extensions;
     }
@@ -98,7 +98,7 @@ public final class RdmapStream implements UpperLayer {
         return counters;
     }
 
-    /** Octets of the largest segment, as of the last output. Any thread. */
+    /** Size in bytes of the largest segment, as of the last output. Any thread may call this. */
     public int mulpdu() {
         return mulpdu;
     }
@@ -113,18 +113,18 @@ public final class RdmapStream implements UpperLayer {
         return inbound.receiver().segments();
     }
 
-    // Requests of the application's side, on the event loop.
+    // Calls of the application's side, on the event loop.
 
     /**
-     * Sends a message without payload before everything else, to tell the peer that this side is ready to receive (RFC
-     * 6581 section 9.2). Nothing completes with it. Legal before anything was sent.
+     * Sends a message without payload before all other messages, to tell the peer that this side is ready to receive
+     * (RFC 6581 section 9.2). The message makes no completion. Legal before the first message.
      */
     public void indicateReady(RtrKind kind) {
         ready.request(kind);
         llp.requestOutput();
     }
 
-    /** A Send without payload that comes before everything else is the peer's indication that it is ready. */
+    /** Treats a Send without payload as the peer's ready-to-receive indication if it is the peer's first message. */
     public void expectReadySend() {
         ready.expectSend();
     }
@@ -133,19 +133,19 @@ public final class RdmapStream implements UpperLayer {
         return ready;
     }
 
-    /** Something was posted to a work queue. */
+    /** Reports that work was posted to a work queue. */
     public void onWorkPosted() {
         if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
             flush(null, CompletionStatus.FLUSHED);
             completions.onCompletionsDone();
         } else if (!outputClosed) {
-            // What needs no output does not wait for it.
+            // Local work needs no output, so it does not wait for output.
             carryOutLocalWork();
             llp.requestOutput();
         }
     }
 
-    /** Carries out everything posted, then closes the outbound direction (RFC 5041 section 6.2.1). */
+    /** Carries out all posted work, then closes the outbound direction (RFC 5041 section 6.2.1). */
     public void close() {
         if (state == StreamState.OPEN) {
             closedBy = "closed by this side";
@@ -155,8 +155,8 @@ public final class RdmapStream implements UpperLayer {
     }
 
     /**
-     * Goes on with a graceful close. The output may be closed from here, for a responder that was never permitted to
-     * send is never asked to produce either.
+     * Continues a graceful close. May close the output at once, because the lower layer never asks a responder to
+     * produce before the responder may send.
      */
     private void finishClosing() {
         closeOutputWhenDrained();
@@ -165,12 +165,12 @@ public final class RdmapStream implements UpperLayer {
         }
     }
 
-    /** Whether a graceful close waits for the peer's answer to a ready-to-receive Read (RFC 6581 section 9.2). */
+    /** Returns whether a graceful close waits for the answer to a ready-to-receive Read (RFC 6581 section 9.2). */
     public boolean isReadyAnswerOwed() {
         return state == StreamState.CLOSING && ready.isAnswerOwed();
     }
 
-    /** Has the graceful close wait for that answer no longer, unless work waits for it. */
+    /** Stops the wait of a graceful close for that answer, unless posted work waits for the answer. */
     public void giveUpReadyAnswer() {
         if (isReadyAnswerOwed() && work.isDrained()) {
             ready.giveUp();
@@ -178,7 +178,7 @@ public final class RdmapStream implements UpperLayer {
         }
     }
 
-    /** Ends the stream at once. A Terminate goes out only where the peer would take it for a graceful close else. */
+    /** Ends the stream at once. Sends a Terminate only where the peer would otherwise see a graceful close. */
     public void abort() {
         if (state == StreamState.CLOSED) {
             return;
@@ -261,7 +261,7 @@ public final class RdmapStream implements UpperLayer {
         return true;
     }
 
-    /** Carries out work that no message belongs to, as far as it is next. */
+    /** Carries out the local work at the head of the queue. Local work has no message. */
     private void carryOutLocalWork() {
         boolean any = false;
         for (Wqe wqe = work.startable(); wqe != null && wqe.isLocal(); wqe = work.startable()) {
@@ -279,7 +279,9 @@ public final class RdmapStream implements UpperLayer {
         }
     }
 
-    /** The next work, if it may be sent now: an indication by Read takes the place of a request until it is answered. */
+    /**
+     * Returns the next work that may be sent now, or null. An unanswered ready-to-receive Read blocks other requests.
+     */
     private @Nullable Wqe startable() {
         Wqe wqe = work.startable();
         return wqe != null && ready.awaitsResponse() && wqe.isRequestNext() ? null : wqe;
@@ -301,7 +303,7 @@ public final class RdmapStream implements UpperLayer {
             return terminate != null && begin();
         }
         if (peerClosed && wqe.isRequestNext()) {
-            // Nobody is left to answer it.
+            // No peer is left to answer the request.
             onError(LlpError.CONNECTION_LOST);
             return terminate != null && begin();
         }
@@ -318,7 +320,7 @@ public final class RdmapStream implements UpperLayer {
                     return;
                 }
                 if (peerClosed && !work.requests().isEmpty()) {
-                    // It had begun when the peer closed, and nobody is left to answer it.
+                    // The request had begun when the peer closed, and no peer is left to answer it.
                     onError(LlpError.CONNECTION_LOST);
                 }
             }
@@ -338,7 +340,7 @@ public final class RdmapStream implements UpperLayer {
     }
 
     private void closeOutputWhenDrained() {
-        // The sender may still have the indication, which the lower layer had no room for.
+        // The sender may still hold the indication when the lower layer had no room for it.
         boolean drained = ready.isOver() && !sender.isActive() && work.isDrained() && inboundRequests.isEmpty();
         if (state == StreamState.CLOSING && !outputClosed && drained) {
             outputClosed = true;
@@ -356,7 +358,7 @@ public final class RdmapStream implements UpperLayer {
         work.retire(llp.transferredPosition());
         completions.onCompletionsDone();
         if (startable() != null) {
-            // It waited for the completion of what is before it.
+            // The work waited for the completion of earlier work.
             llp.requestOutput();
         }
     }
@@ -366,7 +368,7 @@ public final class RdmapStream implements UpperLayer {
     @Override
     public void onUlpdu(WireBuffer buffer, int offset, int length) {
         if (peerClosed) {
-            // Data behind the peer's graceful close (RFC 5041 section 6.2.1).
+            // Data after the peer's graceful close is an error (RFC 5041 section 6.2.1).
             if (state == StreamState.CLOSING) {
                 llp.abort();
             }
@@ -380,32 +382,35 @@ public final class RdmapStream implements UpperLayer {
         completions.onCompletionsDone();
     }
 
-    /** A request of the peer was accepted. */
+    /** Reports that a request of the peer was accepted. */
     void onRequest() {
         llp.requestOutput();
     }
 
-    /** The response of the oldest request was delivered. */
+    /** Reports that the response of the oldest request was delivered. */
     void onResponse(Wqe request) {
         work.onResponse(request);
         work.retire(llp.transferredPosition());
         goOnBehindResponse();
     }
 
-    /** The read that was no more than an indication is answered. */
+    /** Reports the answer to the Read that was only a ready-to-receive indication. */
     void onReadyResponse() {
         ready.onResponse();
         goOnBehindResponse();
     }
 
     private void goOnBehindResponse() {
-        // A request that waited for ORD, a fence or a graceful close may go on now.
+        // A request that waited for ORD, a fence or a graceful close may continue now.
         if (work.hasUnstarted() || state == StreamState.CLOSING) {
             llp.requestOutput();
         }
     }
 
-    /** What is outstanding fails, even if it was taken over meanwhile: its fate is not known (RFC 5040 6.2.1). */
+    /**
+     * Ends the stream. All outstanding work fails, even work that the lower layer took: its fate is unknown (RFC 5040
+     * section 6.2.1).
+     */
     void onTerminateReceived(ReceivedTerminate received) {
         if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
             return;
@@ -426,7 +431,7 @@ public final class RdmapStream implements UpperLayer {
         }
         if (state == StreamState.CLOSING) {
             if (inbound.isInsideMessage() || !work.requests().isEmpty() || ready.isAnswerOwed()) {
-                // What the peer still owes cannot come any more.
+                // The peer still owes data, which cannot arrive any more.
                 onError(LlpError.CONNECTION_LOST);
             } else {
                 finishClosing();
@@ -436,7 +441,9 @@ public final class RdmapStream implements UpperLayer {
 
     @Override
     public void onError(LlpError cause) {
-        String about = cause == LlpError.CONNECTION_LOST ? "the peer closed amid a message or before an answer" : "";
+        String about = cause == LlpError.CONNECTION_LOST
+                ? "the peer closed in the middle of a message or before an answer"
+                : "";
         terminate(cause, TerminateMessage.of(cause), null, CompletionStatus.FATAL, about);
     }
 
@@ -463,7 +470,7 @@ public final class RdmapStream implements UpperLayer {
 
     // Errors.
 
-    /** Local memory failed under the message that is being sent. */
+    /** Terminates the stream because local memory failed under the message that is being sent. */
     private void onSourceFault(RegionFault fault) {
         MemoryRegion region = fault.region();
         if (outbound == Outbound.RESPONSE) {
@@ -478,7 +485,7 @@ public final class RdmapStream implements UpperLayer {
         }
     }
 
-    /** Work of this side cannot be carried out: a Terminate goes out instead (RFC 5040 section 7.1 rule 1). */
+    /** Terminates because work of this side cannot be carried out (RFC 5040 section 7.1 rule 1). */
     private void terminateLocally(@Nullable Wqe wqe, RegionFault fault) {
         RdmapError cause = RdmapError.LOCAL_CATASTROPHIC;
         CompletionStatus status = SendWork.statusOf(fault.region());
@@ -486,9 +493,10 @@ public final class RdmapStream implements UpperLayer {
     }
 
     /**
-     * Ends the stream for an error found here: flushes, and sends the Terminate if the lower layer can carry it.
+     * Ends the stream because of an error found here. Flushes all work, and sends the Terminate if the lower layer can
+     * carry it.
      *
-     * @param about what was wrong, for people; may be empty
+     * @param about description of the fault for people; may be empty
      */
     void terminate(
             ProtocolError cause,

@@ -6,7 +6,7 @@ package io.sidewarp.engine.rdmap;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * RDMA Read Request header (RFC 5040 section 4.4), 28 octets behind the untagged DDP header.
+ * RDMA Read Request header (RFC 5040 section 4.4), 28 bytes after the untagged DDP header.
  *
  * <pre>
  *    0                   1                   2                   3
@@ -35,7 +35,7 @@ public final class ReadRequestFlyweight {
     public static final int RDMARDSZ_OFFSET = 12;
     public static final int SRC_STAG_OFFSET = 16;
     public static final int SRC_TO_OFFSET = 20;
-    /** Octets of the header. */
+    /** Bytes of the header. */
     public static final int LENGTH = 28;
 
     private final WireBuffer buffer;
@@ -64,7 +64,7 @@ public final class ReadRequestFlyweight {
         return buffer.getLong(offset + SINK_TO_OFFSET);
     }
 
-    /** Octets to read, 0 to 2^32 - 1. */
+    /** Bytes to read, 0 to 2^32 - 1. */
     public long rdmaRdSz() {
         return buffer.getInt(offset + RDMARDSZ_OFFSET) & 0xFFFF_FFFFL;
     }

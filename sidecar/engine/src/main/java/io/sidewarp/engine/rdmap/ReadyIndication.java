@@ -11,14 +11,15 @@ import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The message without payload by which an initiator says that it is ready to receive (RFC 6581 section 9.2), on either
- * side. No work request stands for it, and no completion comes of it. At the responder a Write or Read without payload
- * needs no care at all, but a Send must not use up a receive.
+ * State of the ready-to-receive indication on either side. An initiator sends this message without payload to tell that
+ * it is ready to receive (RFC 6581 section 9.2). The indication has no work request and makes no completion. At the
+ * responder, a Write or Read without payload needs no special handling, but a Send must not use up a receive.
  */
 final class ReadyIndication implements UntaggedBuffers {
 
     /**
-     * STag of a Write or Read without payload. Nobody checks it (RFC 5041 section 5.2); some take 0 for none.
+     * STag of a Write or Read without payload. No receiver checks it (RFC 5041 section 5.2), but some treat 0 as no
+     * STag.
      */
     static final int STAG = 1;
 
@@ -32,9 +33,9 @@ final class ReadyIndication implements UntaggedBuffers {
     private boolean sendExpected;
     private boolean sendArriving;
 
-    // At the initiator.
+    // State at the initiator.
 
-    /** It has to be sent. */
+    /** Requests that the indication is sent. */
     void request(RtrKind kind) {
         due = kind;
         awaitsResponse = kind == RtrKind.READ;
@@ -61,7 +62,7 @@ final class ReadyIndication implements UntaggedBuffers {
         }
     }
 
-    /** Whether the next Read Response is that of the indication. Until it is there, it takes the place of a read. */
+    /** Returns whether the next Read Response answers the indication. Until then the indication counts as a Read. */
     boolean awaitsResponse() {
         return awaitsResponse;
     }
@@ -70,45 +71,45 @@ final class ReadyIndication implements UntaggedBuffers {
         awaitsResponse = false;
     }
 
-    /** A graceful close waits for the answer no longer. One that comes late is taken all the same. */
+    /** Ends the wait of a graceful close for the answer. A late answer is still accepted. */
     void giveUp() {
         givenUp = true;
     }
 
-    /** Whether a graceful close waits for the answer. */
+    /** Returns whether a graceful close waits for the answer. */
     boolean isAnswerOwed() {
         return awaitsResponse && !givenUp;
     }
 
-    /** Whether nothing of it is left to be sent, or waited for. */
+    /** Returns whether the indication has been sent and no answer is awaited. */
     boolean isOver() {
         return due == null && !isAnswerOwed();
     }
 
-    // At the responder.
+    // State at the responder.
 
-    /** The peer's first message may be a Send that is no more than an indication. */
+    /** Treats the peer's first message as the indication if it is a Send without payload. */
     void expectSend() {
         sendExpected = true;
     }
 
-    /** A segment of the peer arrives that is not an indication by Send. */
+    /** Reports a segment of the peer that is not an indication by Send. */
     void onOther() {
         sendExpected = false;
     }
 
-    /** A segment of a Send arrives. */
+    /** Reports a segment of a Send. */
     void onSend(boolean whole, int payload) {
         sendArriving = sendExpected && whole && payload == 0;
         sendExpected = false;
     }
 
-    /** Whether the Send that is arriving is the indication, which is placed here. */
+    /** Returns whether the arriving Send is the indication, which is placed here. */
     boolean isSendArriving() {
         return sendArriving;
     }
 
-    /** The indication was delivered. */
+    /** Reports that the indication was delivered. */
     void onSendDelivered() {
         sendArriving = false;
     }

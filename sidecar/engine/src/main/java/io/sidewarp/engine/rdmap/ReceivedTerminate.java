@@ -12,8 +12,8 @@ import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Terminate of the peer: what it says, and which outstanding work it points at. Trusts HdrCt only as far as the
- * message is long (see the notes on siw in the conformance documents).
+ * Terminate of the peer: its error, and the outstanding work that it points at. Trusts HdrCt only as far as the message
+ * is long (see the notes on siw in the conformance documents).
  */
 final class ReceivedTerminate {
 
@@ -27,15 +27,15 @@ final class ReceivedTerminate {
         this.header = new TerminateFlyweight(buffer);
     }
 
-    /** False when the message is too short to say anything. */
+    /** False when the message is too short for an error. */
     boolean isWellFormed() {
         return length >= TerminateFlyweight.MIN_LENGTH;
     }
 
     /**
-     * The error.
+     * Returns the error of the Terminate.
      *
-     * @param culprit {@link #culprit}
+     * @param culprit the work that {@link #culprit} returned
      */
     StreamError error(SendWork work, @Nullable Wqe culprit) {
         if (!isWellFormed()) {
@@ -50,7 +50,7 @@ final class ReceivedTerminate {
         return new StreamError(layer, type, code, name, true, explanation(work, culprit));
     }
 
-    /** Names faults of this side's own requests that the peer may have refused, or returns an empty text. */
+    /** Describes faults in this side's own requests that the peer may have refused, or returns an empty text. */
     private String explanation(SendWork work, @Nullable Wqe culprit) {
         if (header.layer() != 0 || header.code() != RdmapError.CATASTROPHIC_STREAM.code() || culprit == null) {
             return "";
@@ -66,7 +66,7 @@ final class ReceivedTerminate {
                 : "";
     }
 
-    /** The outstanding work whose message the peer refused, or null when none can be told. */
+    /** Returns the outstanding work whose message the peer refused, or null when it cannot be identified. */
     @Nullable
     Wqe culprit(SendWork work) {
         if (!isWellFormed() || (header.hdrCt() & TerminateFlyweight.D_FLAG) == 0) {
@@ -79,7 +79,7 @@ final class ReceivedTerminate {
         if (DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(at))) {
             TaggedHeaderFlyweight tagged = new TaggedHeaderFlyweight();
             tagged.wrap(buffer, at);
-            // It may also be a Read Response that was refused, which is no work of this side.
+            // The peer may also have refused a Read Response, which is not work of this side.
             return RdmapControl.opcode(tagged.ulpControl()) == RdmapControl.RDMA_WRITE
                     ? work.writeTo(tagged.stag(), tagged.to())
                     : null;
@@ -96,13 +96,16 @@ final class ReceivedTerminate {
         };
     }
 
-    /** Linux siw returns another value than the MSN; the oldest request is then the best guess. */
+    /**
+     * Returns the request with this MSN, else the oldest request, because Linux siw returns a value that is not the
+     * MSN.
+     */
     private static @Nullable Wqe requestWithMsn(OutboundRequests requests, int msn) {
         Wqe exact = requests.withMsn(msn);
         return exact == null ? requests.oldest() : exact;
     }
 
-    /** Status of that work. */
+    /** Status of the work that the peer refused. */
     CompletionStatus culpritStatus() {
         if (!isWellFormed()) {
             return CompletionStatus.REMOTE_OPERATION_ERROR;

@@ -5,41 +5,44 @@ package io.sidewarp.engine.rdmap;
 
 import org.jspecify.annotations.Nullable;
 
-/** Where the messages of one stream find their receives. The stream's event loop only. */
+/** Source of receives for the messages of one stream. Only the event loop of the stream may use it. */
 public abstract class Receives {
 
     private Receives() {}
 
-    /** The receives of a queue that the stream has for itself. */
+    /** Creates receives from a queue that belongs to this stream alone. */
     public static Receives of(WorkQueue queue) {
         return of(queue, () -> {});
     }
 
-    /** @param supply runs when a message finds no receive, and may post some */
+    /** @param supply action that runs when a message finds no receive, and that may post receives */
     public static Receives of(WorkQueue queue, Runnable supply) {
         return new Own(queue, supply);
     }
 
-    /** Receives that it shares with other streams. */
+    /** Creates receives from a queue that this stream shares with other streams. */
     public static Receives of(SharedReceives shared) {
         return of(shared, () -> {});
     }
 
-    /** @param supply runs when a message finds no receive, and may post some */
+    /** @param supply action that runs when a message finds no receive, and that may post receives */
     public static Receives of(SharedReceives shared, Runnable supply) {
         return new Shared(shared, supply);
     }
 
-    /** The receive of the message that arrives now, or null when there is none. */
+    /** Returns the receive of the message that is arriving, or null when no receive is posted. */
     abstract @Nullable Wqe current();
 
-    /** The receive that belongs to this stream already, or null. */
+    /** Returns the receive that already belongs to this stream, or null. */
     abstract @Nullable Wqe held();
 
-    /** The receive of the current message is about to be told to be complete: whoever hears of it may post another. */
+    /**
+     * Frees the capacity of the current receive before its completion is reported, so that the consumer may post
+     * another.
+     */
     abstract void complete();
 
-    /** The receive of the current message was told to be complete. */
+    /** Retires the current receive after its completion was reported. */
     abstract void retire();
 
     private static final class Own extends Receives {

@@ -8,26 +8,26 @@ import io.sidewarp.engine.ddp.TaggedHeaderFlyweight;
 import io.sidewarp.engine.ddp.UntaggedHeaderFlyweight;
 import io.sidewarp.engine.memory.WireBuffer;
 
-/** Puts a segment that was refused into words, so that people see what the peer tried (RFC 5041 section 8.3 item 5). */
+/** Describes a refused segment in words, so that people see what the peer tried (RFC 5041 section 8.3 item 5). */
 final class SegmentDescription {
 
     private SegmentDescription() {}
 
-    /** Describes a segment, however short it is. */
+    /** Describes a segment of any length. */
     static String of(WireBuffer buffer, int offset, int length) {
         boolean isTagged = length > 0 && DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(offset));
         if (length < (isTagged ? TaggedHeaderFlyweight.LENGTH : UntaggedHeaderFlyweight.LENGTH)) {
-            return "a segment of %d octets, which is no complete header".formatted(length);
+            return "a segment of %d bytes, which is shorter than its header".formatted(length);
         }
         if (isTagged) {
             TaggedHeaderFlyweight tagged = new TaggedHeaderFlyweight();
             tagged.wrap(buffer, offset);
-            return "%s of %d octets to STag 0x%08x, tagged offset 0x%x"
+            return "%s of %d bytes to STag 0x%08x, tagged offset 0x%x"
                     .formatted(name(tagged), length - TaggedHeaderFlyweight.LENGTH, tagged.stag(), tagged.to());
         }
         UntaggedHeaderFlyweight untagged = new UntaggedHeaderFlyweight();
         untagged.wrap(buffer, offset);
-        return "%s of %d octets on queue %s, MSN %s, message offset %d"
+        return "%s of %d bytes on queue %s, MSN %s, message offset %d"
                 .formatted(
                         name(untagged),
                         length - UntaggedHeaderFlyweight.LENGTH,
@@ -38,7 +38,7 @@ final class SegmentDescription {
 
     /** Describes a Read Request. */
     static String of(ReadRequestFlyweight request) {
-        return "RDMA Read Request for %d octets of STag 0x%08x, tagged offset 0x%x"
+        return "RDMA Read Request for %d bytes of STag 0x%08x, tagged offset 0x%x"
                 .formatted(request.rdmaRdSz(), request.srcStag(), request.srcTo());
     }
 
@@ -68,7 +68,7 @@ final class SegmentDescription {
         };
     }
 
-    /** The STag to invalidate, at the same place as the STag of a tagged segment. */
+    /** Returns the STag to invalidate, at the same offset as the STag of a tagged segment. */
     private static int stag(DdpHeaderFlyweight header) {
         return header.buffer().getInt(header.offset() + UntaggedHeaderFlyweight.ULP_WORD_OFFSET);
     }

@@ -11,9 +11,9 @@ import io.sidewarp.engine.memory.RegionState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requester's side of a stream: starts send work in the order of posting (RFC 5040 section 5.5 rule 13), keeps at
- * most ORD requests outstanding (section 6.1), and completes work in that same order (rule 15), not before the lower
- * layer took it over (rule 14) or the response was delivered (rule 19, RFC 7306 section 5.4 rule 7).
+ * Requester's side of a stream. Starts send work in the order of posting (RFC 5040 section 5.5 rule 13) and keeps at
+ * most ORD requests outstanding (section 6.1). Completes work in the same order (rule 15). Work completes after the
+ * lower layer took it over (rule 14) or after its response was delivered (rule 19, RFC 7306 section 5.4 rule 7).
  */
 final class SendWork {
 
@@ -27,15 +27,15 @@ final class SendWork {
     private final AtomicRequestFlyweight atomicRequest = new AtomicRequestFlyweight(atomicRequestBuffer.octets());
     private final ControlBuffer immediateBuffer = new ControlBuffer(Long.BYTES);
 
-    /** The element whose message is being sent. */
+    /** Element whose message is being sent. */
     private @Nullable Wqe current;
-    /** The message is the Immediate Data behind a Write. */
+    /** True when the message is the Immediate Data that follows a Write. */
     private boolean behindWrite;
-    /** Data messages that were begun, and those of them that an answer of the peer confirms. */
+    /** Data messages that were begun. */
     private long dataMessages;
-
+    /** Data messages that an answer of the peer confirms. */
     private long confirmed;
-    /** Data messages were posted that came to nothing. */
+    /** True when posted data messages were flushed. */
     private boolean lost;
 
     SendWork(WorkQueue queue, int ord, CompletionSink completions, StreamCounters counters) {
@@ -49,17 +49,17 @@ final class SendWork {
         return requests;
     }
 
-    /** True when everything posted was started and every request is answered. */
+    /** True when all posted work was started and every request is answered. */
     boolean isDrained() {
         return current == null && queue.peekNext() == null && requests.isEmpty();
     }
 
-    /** True when something is posted that has not been started. */
+    /** True when posted work has not been started. */
     boolean hasUnstarted() {
         return queue.peekNext() != null;
     }
 
-    /** The next element, if the rules let it start now; else null. */
+    /** Returns the next element if the rules let it start now, else null. */
     @Nullable
     Wqe startable() {
         Wqe wqe = queue.peekNext();
@@ -69,7 +69,7 @@ final class SendWork {
         if (wqe.isRequestNext() && requests.isFull()) {
             return null;
         }
-        // A fence of the message was met before the Read of no bytes behind it is due.
+        // A fence applies to the message. It is met when the Read of no bytes after the message is due.
         boolean waits = !wqe.isStarted()
                 && (wqe.isFence() && !requests.isEmpty()
                         || wqe.isLocalFence() && wqe != queue.oldest()
@@ -77,14 +77,14 @@ final class SendWork {
         return waits ? null : wqe;
     }
 
-    /** Marks an element that no message belongs to as carried out; it completes behind what was sent before it. */
+    /** Marks an element without a message as carried out. It completes after everything sent before it. */
     void passLocal(Wqe wqe, LowerLayer llp) {
         wqe.markStarted();
         wqe.endPosition(llp.committedPosition());
         queue.advance();
     }
 
-    /** Begins the message of an element returned by {@link #startable()}. */
+    /** Begins the message of an element that {@link #startable()} returned. */
     void begin(Wqe wqe, DdpSender sender, int version) {
         current = wqe;
         behindWrite = false;
@@ -108,7 +108,7 @@ final class SendWork {
         wqe.covers(dataMessages);
         int control = RdmapControl.of(version, wqe.requestOpcode());
         if (wqe.requestOpcode() == RdmapControl.ATOMIC_REQUEST) {
-            // Nothing is taken out of the buffer before it is filled: the MSN serves as Request Identifier.
+            // The buffer is filled before its bytes are taken, because the MSN serves as Request Identifier.
             wqe.requestMsn(sender.beginUntagged(
                     control, 0, RdmapControl.REQUEST_QUEUE, atomicRequestBuffer, AtomicRequestFlyweight.LENGTH));
             wqe.putOperands(atomicRequest.set(
@@ -132,8 +132,8 @@ final class SendWork {
     }
 
     /**
-     * The current message was committed. Begins the Immediate Data of a Write that has some. Work with a Read of no bytes
-     * behind it stays next in the queue until that is sent.
+     * Reports that the current message was committed. Begins the Immediate Data of a Write with Immediate Data. Work
+     * that has a Read of no bytes after its message stays next in the queue until that Read is sent.
      */
     void finish(LowerLayer llp, DdpSender sender) {
         Wqe wqe = current;
@@ -167,29 +167,29 @@ final class SendWork {
         }
     }
 
-    /** The element whose message is being sent, or null. */
+    /** Returns the element whose message is being sent, or null. */
     @Nullable
     Wqe current() {
         return current;
     }
 
-    /** The response of the oldest request is complete. */
+    /** Reports that the response of the oldest request is complete. */
     void onResponse(Wqe wqe) {
         requests.removeOldest();
         wqe.markDone();
-        // Responses come in the order of the requests.
+        // Responses arrive in the order of the requests.
         confirmed = wqe.covers();
     }
 
     /**
-     * Whether Writes, Sends or Immediate Data were posted of which no answer of the peer says that they were placed: the
-     * response to a later request does (RFC 5040 section 5.5 rule 12).
+     * Returns whether the peer may not have placed some of the posted Writes, Sends or Immediate Data. The response to
+     * a later request confirms the placement (RFC 5040 section 5.5 rule 12).
      */
     boolean isUnconfirmed() {
         return lost || dataMessages > confirmed;
     }
 
-    /** Completes what is complete, in order. */
+    /** Completes finished work, in order. */
     void retire(long transferredPosition) {
         Wqe wqe = queue.oldest();
         while (wqe != null && wqe.isStarted() && isComplete(wqe, transferredPosition)) {
@@ -207,10 +207,10 @@ final class SendWork {
     }
 
     /**
-     * Completes everything that is left in error. A flush has the status of the culprit if the peer reported the error: what the
-     * peer refused may be complete here already.
+     * Completes all remaining work with an error. A flush gets the status of the culprit if the peer reported the
+     * error. The work that the peer refused may be complete here already.
      *
-     * @param culprit the element that caused it, or null
+     * @param culprit element that caused the error, or null
      */
     void flush(@Nullable Wqe culprit, CompletionStatus culpritStatus, @Nullable StreamError error) {
         current = null;
@@ -227,7 +227,7 @@ final class SendWork {
         }
     }
 
-    /** The outstanding Send or Immediate Data with this MSN, or null when it is complete already. */
+    /** Returns the outstanding Send or Immediate Data with this MSN, or null when the work is complete already. */
     @Nullable
     Wqe sendWithMsn(int msn) {
         for (int i = 0; i < queue.capacity(); i++) {
@@ -242,7 +242,7 @@ final class SendWork {
         return null;
     }
 
-    /** The outstanding Write that covers this tagged offset, or null when it is complete already. */
+    /** Returns the outstanding Write that covers this tagged offset, or null when the work is complete already. */
     @Nullable
     Wqe writeTo(int stag, long taggedOffset) {
         for (int i = 0; i < queue.capacity(); i++) {
@@ -259,12 +259,14 @@ final class SendWork {
         return null;
     }
 
-    /** Work is begun in order, so what is behind an element that is not known to the peer is not either. */
+    /**
+     * Returns whether the element was begun. Work begins in order, so later elements are unknown to the peer as well.
+     */
     private boolean isKnownToPeer(Wqe wqe) {
         return wqe.isStarted() || wqe == current;
     }
 
-    /** What work finds whose region was taken away meanwhile. */
+    /** Returns the fault of work whose region was revoked after posting. */
     static RegionFault unusable(MemoryRegion region) {
         return new RegionFault(region, region + " is not usable any more");
     }

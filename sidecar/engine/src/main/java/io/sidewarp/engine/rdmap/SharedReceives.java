@@ -9,10 +9,9 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives that several streams share: a message takes the oldest one when its first segment arrives, on whichever
- * stream that is. The sequence numbers of messages stay each stream's own (RFC 5041 section 4.3). Any number of threads
- * post, any number of event loops take. No locks, but in {@link #post}; an element is allocated when it is used for the
- * first time.
+ * Receives that several streams share. A message of any stream takes the oldest receive when its first segment arrives.
+ * Each stream keeps its own message sequence numbers (RFC 5041 section 4.3). Any number of threads post, and any number
+ * of event loops take. Only {@link #post} uses a lock. An element is allocated at its first use.
  */
 public final class SharedReceives {
 
@@ -25,7 +24,7 @@ public final class SharedReceives {
 
     private final AtomicReference<@Nullable Limit> limit = new AtomicReference<>();
 
-    /** What is told once fewer receives are left than a number. */
+    /** Listener that is called once fewer than {@code receives} receives are left. */
     private record Limit(int receives, Runnable listener) {}
 
     /** @param capacity receives that can be posted or in use at the same time, at least 1 */
@@ -48,8 +47,8 @@ public final class SharedReceives {
     }
 
     /**
-     * An element for a new receive, to be filled and published; null when the queue is full. Not to be called by who
-     * takes completions as the streams tell them.
+     * Returns an element for a new receive, to be filled and published, or null when the queue is full. A completion
+     * callback of a stream must not call this method: it would wait for an element that the callback still holds.
      */
     public @Nullable Wqe claim() {
         int count;
@@ -66,7 +65,7 @@ public final class SharedReceives {
             }
             count = made.get();
             if (count == capacity) {
-                // The element of a receive that is complete is on its way back.
+                // The element of a completed receive is about to return.
                 Thread.onSpinWait();
             } else if (made.compareAndSet(count, count + 1)) {
                 return new Wqe();
@@ -75,10 +74,10 @@ public final class SharedReceives {
     }
 
     /**
-     * Claims an element, fills and publishes it, one poster at a time: a receive that was posted is there for a message. Not to
-     * be called by who takes completions as the streams tell them.
+     * Claims an element, fills it and publishes it, one poster at a time. A posted receive is then available to
+     * messages. A completion callback of a stream must not call this method, for the reason that {@link #claim} gives.
      *
-     * @param fill gets the request and the element
+     * @param fill action that gets the request and the element
      * @return false when the queue is full
      */
     public <T> boolean post(T request, BiConsumer<T, Wqe> fill) {
@@ -98,12 +97,15 @@ public final class SharedReceives {
         posted.put(wqe);
     }
 
-    /** Calls the listener once, on an event loop, when fewer receives than a number are left after a message took one. */
+    /**
+     * Sets a listener that is called once, on an event loop, when a message leaves fewer than {@code receives}
+     * receives.
+     */
     public void arm(int receives, Runnable listener) {
         limit.set(receives == 0 ? null : new Limit(receives, listener));
     }
 
-    /** The oldest receive, which belongs to the caller's message then; null when there is none. */
+    /** Takes the oldest receive for a message of the caller, or returns null when no receive is posted. */
     @Nullable
     Wqe take() {
         Wqe wqe = posted.take();
@@ -114,12 +116,15 @@ public final class SharedReceives {
         return wqe;
     }
 
-    /** A receive that was taken is about to be told to be complete: there is room for another from now on. */
+    /**
+     * Frees the capacity of a taken receive before its completion is reported. Another receive may be posted from then
+     * on.
+     */
     void complete() {
         outstanding.decrementAndGet();
     }
 
-    /** Gives back the element of a receive that was told to be complete. */
+    /** Returns the element of a receive after its completion was reported. */
     void release(Wqe wqe) {
         wqe.clear();
         spare.put(wqe);

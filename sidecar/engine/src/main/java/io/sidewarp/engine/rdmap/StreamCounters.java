@@ -4,8 +4,8 @@
 package io.sidewarp.engine.rdmap;
 
 /**
- * Counters of a stream. Written by its event loop only; other threads may read them at any time and see values that are
- * a moment old.
+ * Counters of a stream. Only the event loop of the stream writes them. Other threads may read them at any time and see
+ * slightly old values.
  */
 public final class StreamCounters {
 
@@ -52,7 +52,7 @@ public final class StreamCounters {
         immediatesReceived++;
     }
 
-    /** Octets of payload of Writes, Sends and Read Responses. */
+    /** Payload bytes of Writes, Sends and Read Responses. */
     public long octetsSent() {
         return octetsSent;
     }

@@ -14,34 +14,34 @@ import java.util.Optional;
  * @param layer 0 RDMAP, 1 DDP, 2 LLP
  * @param type error type, 0 to 15
  * @param code error code, 0 to 255
- * @param name as the RFC words it
- * @param remote true when the peer reported it in a Terminate
- * @param detail what this side knows to be wrong, for people; may be empty
+ * @param name name of the error in the RFC
+ * @param remote true when the peer reported the error in a Terminate
+ * @param detail description of the fault as this side sees it, for people; may be empty
  */
 public record StreamError(int layer, int type, int code, String name, boolean remote, String detail) {
 
     /**
-     * Type with which RNICs report the errors of MPA: that of DDP which is left to the LLP (RFC 5041 section 7.2), while RFC
-     * 5044 and RFC 6581 have type 0. The codes are the same.
+     * Type that RNICs use for MPA errors. RFC 5041 section 7.2 reserves this DDP type for the LLP, while RFC 5044 and
+     * RFC 6581 use type 0. The codes are the same.
      */
     private static final int LLP_TYPE_OF_RNICS = 3;
 
-    /** An error found on this side. */
+    /** Creates an error that was found on this side. */
     static StreamError local(ProtocolError cause, String detail) {
         return new StreamError(cause.layer(), cause.type(), cause.code(), cause.description(), false, detail);
     }
 
-    /** True when the lower layer was lost, rather than that either side found an error of the protocols. */
+    /** True when the lower layer was lost and neither side found a protocol error. */
     public boolean isConnectionLost() {
         return !remote && layer == LlpError.CONNECTION_LOST.layer() && code == LlpError.CONNECTION_LOST.code();
     }
 
-    /** The error of the RFCs that it is, if it is one; a peer may report any numbers. */
+    /** Returns the RFC's error with these numbers, if there is one. A peer may report any numbers. */
     public Optional<ProtocolError> definition() {
         return definition(layer, type, code);
     }
 
-    /** The error of the RFCs that these numbers stand for. */
+    /** Returns the error of the RFCs that these numbers stand for. */
     static Optional<ProtocolError> definition(int layer, int type, int code) {
         ProtocolError[] known = switch (layer) {
             case 0 -> RdmapError.values();

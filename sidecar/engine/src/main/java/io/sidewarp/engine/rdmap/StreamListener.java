@@ -5,17 +5,17 @@ package io.sidewarp.engine.rdmap;
 
 import org.jspecify.annotations.Nullable;
 
-/** Learns what becomes of a stream, on its event loop. */
+/** Receives state changes of a stream, on its event loop. */
 public interface StreamListener {
 
     /**
-     * The stream's state changed.
+     * Reports that the state of the stream changed.
      *
-     * @param error what ended the stream, or null
-     * @param message what happened, for people
+     * @param error error that ended the stream, or null
+     * @param message description of the event for people
      */
     void onStreamState(StreamState state, @Nullable StreamError error, String message);
 
-    /** The peer's first message permits this side to send, which the lower layer forbade so far. */
+    /** Reports that the peer's first message permits this side to send. The lower layer forbade sending until then. */
     default void onOutputPermitted() {}
 }

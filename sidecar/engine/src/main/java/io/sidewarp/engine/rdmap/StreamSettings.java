@@ -8,13 +8,13 @@ import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.memory.StagTable;
 
 /**
- * What a stream is made of.
+ * Parts and limits of a stream.
  *
- * @param queuePair number of its queue pair
+ * @param queuePair number of the queue pair of the stream
  * @param ird inbound RDMA Read Requests and Atomic Requests that are taken at a time, 0 for none
  * @param ord outbound RDMA Read Requests and Atomic Requests at a time, 0 for none
- * @param maxShortSegments inbound segments of a message that are short and not its last, at most
- * @param atomics carries out the Atomic Requests of all streams of the device
+ * @param maxShortSegments most short segments that an inbound message may have before its last segment
+ * @param atomics unit that carries out the Atomic Requests of all streams of the device
  * @param extensions whether the messages of RFC 7306 are in use
  */
 public record StreamSettings(

@@ -4,8 +4,9 @@
 package io.sidewarp.engine.rdmap;
 
 /**
- * States of an RDMAP stream in RDMA mode (RFC 5040 section 6.2). It goes on to any state further down, and never back: a
- * graceful close may still end with an error, and the lower layer's stream can be lost in any state.
+ * States of an RDMAP stream in RDMA mode (RFC 5040 section 6.2). A stream may enter any later state, and never returns
+ * to an earlier state. A graceful close may still end with an error, and the lower layer's stream can be lost in any
+ * state.
  */
 public enum StreamState {
     /** Messages flow both ways. */

@@ -6,8 +6,8 @@ package io.sidewarp.engine.rdmap;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * Terminate header (RFC 5040 section 4.8). The fixed word is followed by those optional parts that HdrCt names: the
- * DDP segment length, the terminated DDP header (14 or 18 octets) and the terminated RDMA Read Request header.
+ * Terminate header (RFC 5040 section 4.8). Optional parts follow the fixed word, as HdrCt states. They are the DDP
+ * segment length, the terminated DDP header (14 or 18 bytes) and the terminated RDMA Read Request header.
  *
  * <pre>
  *    0                   1                   2                   3
@@ -29,9 +29,9 @@ public final class TerminateFlyweight {
     public static final int HDRCT_OFFSET = 2;
     public static final int SEGMENT_LENGTH_OFFSET = 4;
     public static final int DDP_HEADER_OFFSET = 6;
-    /** Octets without optional parts. */
+    /** Bytes without optional parts. */
     public static final int MIN_LENGTH = 4;
-    /** Octets with all optional parts. */
+    /** Bytes with all optional parts. */
     public static final int MAX_LENGTH = 6 + 18 + ReadRequestFlyweight.LENGTH;
 
     /** M: the DDP Segment Length is valid. */
@@ -48,12 +48,12 @@ public final class TerminateFlyweight {
 
     private final WireBuffer buffer;
 
-    /** Lies over a buffer from its beginning on. */
+    /** Lies over a buffer from its first byte on. */
     public TerminateFlyweight(WireBuffer buffer) {
         this.buffer = buffer;
     }
 
-    /** Writes the fixed word, reserved bits zero. */
+    /** Writes the fixed word with reserved bits zero. */
     public void set(int layer, int type, int code, int hdrCt) {
         buffer.putByte(LAYER_TYPE_OFFSET, layer << 4 | type);
         buffer.putByte(CODE_OFFSET, code);
@@ -66,10 +66,10 @@ public final class TerminateFlyweight {
     }
 
     /**
-     * True when the word is laid out as Linux siw lays it on little-endian machines: nibbles of the first octet
-     * swapped, flags at the low end of the third. Told by flags where the RFC has reserved bits (siw sets M and D, or
-     * all three, and leaves its own reserved bits zero); without any flag, by an LLP error code (which RDMAP does not
-     * use with type 0x2).
+     * Returns whether the word has the layout that Linux siw uses on little-endian machines. In that layout the nibbles
+     * of the first byte are swapped, and the flags are at the low end of the third byte. Flags in reserved bits of the
+     * RFC identify the layout: siw sets M and D, or all three flags. Its own reserved bits are zero. Without any flag,
+     * an LLP error code identifies the layout, because RDMAP does not use this code with type 0x2.
      */
     private boolean isNibbleSwapped() {
         if (buffer.getUnsignedByte(RESERVED_OFFSET) != 0) {
@@ -97,7 +97,7 @@ public final class TerminateFlyweight {
         return buffer.getUnsignedByte(CODE_OFFSET);
     }
 
-    /** M, D and R as {@link #M_FLAG}, {@link #D_FLAG} and {@link #R_FLAG}. */
+    /** Returns M, D and R as {@link #M_FLAG}, {@link #D_FLAG} and {@link #R_FLAG}. */
     public int hdrCt() {
         int octet = buffer.getUnsignedByte(HDRCT_OFFSET);
         if (!isNibbleSwapped()) {

@@ -11,12 +11,12 @@ import io.sidewarp.engine.llp.ProtocolError;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * The one Terminate that a stream may send (RFC 5040 section 5.4): describes the first error, with the headers that
- * sections 4.8 and 7.1 ask for.
+ * The only Terminate that a stream may send (RFC 5040 section 5.4). Describes the first error, with the headers that
+ * sections 4.8 and 7.1 require.
  */
 final class TerminateMessage implements PayloadSource {
 
-    /** Where the RDMA Read Request lies, which always comes behind an untagged header. */
+    /** Offset of the RDMA Read Request, which always follows an untagged header. */
     private static final int REQUEST_OFFSET = TerminateFlyweight.DDP_HEADER_OFFSET + UntaggedHeaderFlyweight.LENGTH;
 
     private final WireBuffer buffer = WireBuffer.allocate(TerminateFlyweight.MAX_LENGTH);
@@ -27,7 +27,9 @@ final class TerminateMessage implements PayloadSource {
         this.length = length;
     }
 
-    /** For an error that no incoming segment caused: no optional parts (section 7.1 rule 1). */
+    /**
+     * Creates the message for an error that no incoming segment caused, without optional parts (section 7.1 rule 1).
+     */
     static TerminateMessage of(ProtocolError error) {
         TerminateMessage message = new TerminateMessage(TerminateFlyweight.MIN_LENGTH);
         message.header.set(error.layer(), error.type(), error.code(), 0);
@@ -35,9 +37,9 @@ final class TerminateMessage implements PayloadSource {
     }
 
     /**
-     * For an error of an incoming segment (section 7.1 rule 2).
+     * Creates the message for an error of an incoming segment (section 7.1 rule 2).
      *
-     * @param segmentLength octets of the whole segment
+     * @param segmentLength bytes of the whole segment
      */
     static TerminateMessage of(ProtocolError error, WireBuffer segment, int offset, int segmentLength) {
         boolean tagged = segmentLength > 0 && DdpHeaderFlyweight.isTagged(segment.getUnsignedByte(offset));
@@ -52,12 +54,12 @@ final class TerminateMessage implements PayloadSource {
     }
 
     /**
-     * For an RDMA Read Request of which nothing was answered (section 7.1 rule 3). The request comes from its own
-     * buffer, since its last segment does not hold all of it when it came in several.
+     * Creates the message for an RDMA Read Request without any answer yet (section 7.1 rule 3). The request comes from
+     * its own buffer. A request in several segments is not complete in its last segment.
      *
-     * @param header of the request's last segment
-     * @param segmentLength octets of that segment
-     * @param request the request, from the beginning of the buffer on
+     * @param header DDP header of the request's last segment
+     * @param segmentLength bytes of that segment
+     * @param request buffer that begins with the request
      */
     static TerminateMessage of(
             ProtocolError error, UntaggedHeaderFlyweight header, int segmentLength, WireBuffer request) {
@@ -70,9 +72,10 @@ final class TerminateMessage implements PayloadSource {
     }
 
     /**
-     * For an RDMA Read whose response could not be continued: the request, advanced by what was sent (section 4.8).
+     * Creates the message for an RDMA Read whose response cannot continue. The message holds the request, advanced by
+     * the bytes that were sent (section 4.8).
      *
-     * @param sent octets of the response that were sent
+     * @param sent bytes of the response that were sent
      */
     static TerminateMessage of(ProtocolError error, InboundRequests.Request request, long sent) {
         int headerLength = UntaggedHeaderFlyweight.LENGTH;
@@ -96,7 +99,7 @@ final class TerminateMessage implements PayloadSource {
         header.segmentLength(segmentLength);
     }
 
-    /** Octets of the message. */
+    /** Bytes of the message. */
     int length() {
         return length;
     }

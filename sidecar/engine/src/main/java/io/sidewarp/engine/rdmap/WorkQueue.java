@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Send or receive queue: a ring of {@link Wqe} slots between any number of posting threads and one event loop. A poster
- * claims a slot, fills it and publishes it; the loop starts elements in order, and completes and retires each in order. An
- * element that is complete counts no more while it is still read, for which there is one more than the queue holds. No
- * locks, but in {@link #post}; an element is allocated when it is used for the first time, and used again when as many others
- * as there are have been.
+ * claims a slot, fills it and publishes it. The loop starts elements in order, and completes and retires them in order.
+ * A completed element no longer counts against the capacity while its completion is still being read. The ring
+ * therefore has at least one slot more than the capacity. Only {@link #post} uses a lock. An element is allocated at
+ * its first use and recycled in turn.
  */
 public final class WorkQueue {
 
@@ -38,7 +38,7 @@ public final class WorkQueue {
     @SuppressWarnings("unused") // through COMPLETED
     private long completed;
 
-    // The event loop's own.
+    // Only the event loop uses these fields.
     private long retired;
     private long next;
 
@@ -58,7 +58,9 @@ public final class WorkQueue {
         return capacity;
     }
 
-    /** Sequence of a slot for a new element, to be filled and published; -1 when the queue is full. */
+    /**
+     * Claims the sequence of a slot for a new element, to be filled and published. Returns -1 when the queue is full.
+     */
     public long claim() {
         while (true) {
             long sequence = claimed.get();
@@ -71,7 +73,7 @@ public final class WorkQueue {
         }
     }
 
-    /** The slot of a claimed sequence. */
+    /** Returns the slot of a claimed sequence. */
     public Wqe slot(long sequence) {
         int index = (int) sequence & mask;
         Wqe wqe = slots.getPlain(index);
@@ -88,10 +90,10 @@ public final class WorkQueue {
     }
 
     /**
-     * Claims a slot, fills and publishes it, one poster at a time: what was posted is there, with all before it. So a peer may
-     * use it at once, as it may a receive.
+     * Claims a slot, fills it and publishes it, one poster at a time. When the method returns, the element and all
+     * earlier elements are visible. A peer may therefore use the element at once, for example a receive.
      *
-     * @param fill gets the request and the slot
+     * @param fill action that gets the request and the slot
      * @return false when the queue is full
      */
     public <T> boolean post(T request, BiConsumer<T, Wqe> fill) {
@@ -106,7 +108,7 @@ public final class WorkQueue {
         }
     }
 
-    /** Elements claimed and not complete. */
+    /** Elements that were claimed and are not complete. */
     public int outstanding() {
         return (int) (claimed.get() - (long) COMPLETED.getAcquire(this));
     }
@@ -116,30 +118,30 @@ public final class WorkQueue {
         return wqe != null && wqe.isPublished(sequence) ? wqe : null;
     }
 
-    /** The next element to start, or null. Event loop only, as all that follows. */
+    /** Returns the next element to start, or null. Only the event loop may call this and all methods below. */
     @Nullable
     Wqe peekNext() {
         return at(next);
     }
 
-    /** The element returned by {@link #peekNext()} has been started. */
+    /** Moves past the element that {@link #peekNext()} returned, after that element was started. */
     void advance() {
         next++;
     }
 
-    /** The oldest element that has not retired, or null when there is none. */
+    /** Returns the oldest element that is not retired, or null. */
     @Nullable
     Wqe oldest() {
         return at(retired);
     }
 
-    /** The element at a distance from the oldest, or null. */
+    /** Returns the element at a distance from the oldest element, or null. */
     @Nullable
     Wqe peek(int distance) {
         return at(retired + distance);
     }
 
-    /** Hands over and retires everything that is left, in order. For queues whose stream never began. */
+    /** Hands over and retires all remaining elements, in order. For queues whose stream never began. */
     public void drain(Consumer<Wqe> consumer) {
         Wqe wqe = oldest();
         while (wqe != null) {
@@ -150,19 +152,22 @@ public final class WorkQueue {
         }
     }
 
-    /** The oldest element is about to be told to be complete: whoever hears of it may post another. */
+    /**
+     * Frees the capacity of the oldest element before its completion is reported, so that the consumer may post
+     * another.
+     */
     void complete() {
         COMPLETED.setRelease(this, retired + 1);
     }
 
-    /** The oldest element was told to be complete, if anybody was to hear of it. */
+    /** Retires the oldest element after its completion was reported, or without a report for unsignaled work. */
     void retire() {
         int place = (int) retired & mask;
         Wqe wqe = slots.getPlain(place);
         if (wqe != null) {
             wqe.clear();
-            // To the first place that nobody can claim before another element is complete: the ring has up to twice as
-            // many as the queue holds.
+            // Recycles the element to the first slot that nobody can claim before another element completes. The ring
+            // has up to twice as many slots as the capacity.
             slots.setPlain(place, null);
             slots.setPlain((int) (retired + capacity + 1) & mask, wqe);
         }

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Work queue element: a slot of a work queue with a copy of one work request. A slot lives as long as its queue and is
- * filled again and again. The poster owns it between claim and publication, the event loop from then until it retires.
+ * reused. The poster owns the slot from claim to publication. The event loop owns the slot from publication until it
+ * retires the slot.
  */
 public final class Wqe implements PayloadSource {
 
@@ -34,7 +35,7 @@ public final class Wqe implements PayloadSource {
         }
     }
 
-    /** Sequence in a work queue that it was published with last, plus 1. */
+    /** Last sequence that the element was published with in a work queue, plus 1. */
     @SuppressWarnings("unused") // through PUBLISHED
     private long published;
 
@@ -64,7 +65,7 @@ public final class Wqe implements PayloadSource {
     private boolean enableExpected;
     private int key;
 
-    // State of the event loop.
+    // State that belongs to the event loop.
     private boolean started;
     private boolean dataSent;
     private boolean done;
@@ -79,17 +80,17 @@ public final class Wqe implements PayloadSource {
 
     Wqe() {}
 
-    /** Hands it to the event loop, as the element of a work queue with that sequence. */
+    /** Hands the element to the event loop, as the element with that sequence in a work queue. */
     void publish(long sequence) {
         PUBLISHED.setRelease(this, sequence + 1);
     }
 
-    /** Whether it is the element with that sequence; then all that its poster has written is to be seen. */
+    /** Returns whether the element was published with that sequence. All writes of its poster are then visible. */
     boolean isPublished(long sequence) {
         return (long) PUBLISHED.getAcquire(this) == sequence + 1;
     }
 
-    /** Begins a new request. Opcodes are those of {@link RdmapControl}, and the two of work without a message. */
+    /** Begins a new request. Opcodes are those of {@link RdmapControl} and the two opcodes of local work. */
     public void begin(long newId, int newOpcode, boolean isSignaled, boolean isFence) {
         sgeCount = 0;
         length = 0;
@@ -116,33 +117,34 @@ public final class Wqe implements PayloadSource {
         cursorBase = 0;
     }
 
-    /** Names the peer's memory. */
+    /** Sets the peer's memory. */
     public void remote(int stag, long taggedOffset) {
         remoteStag = stag;
         remoteTaggedOffset = taggedOffset;
     }
 
-    /** Names the peer's STag to invalidate. */
+    /** Sets the peer's STag to invalidate. */
     public void invalidate(int stag) {
         invalidateStag = stag;
     }
 
     /**
-     * Asks for an RDMA Read of no bytes behind the message. The work is complete when that is answered, which the peer does
-     * after it has placed everything sent before (RFC 5040 section 5.5 rule 12). A request that the peer answers needs none.
+     * Requests an RDMA Read of no bytes after the message. The work completes when the peer answers that Read. The peer
+     * answers after it has placed everything sent before (RFC 5040 section 5.5 rule 12). A Read or atomic operation
+     * needs no such Read, because the peer answers it anyway.
      */
     public void flush() {
         flush |= !RdmapControl.isRequest(opcode);
     }
 
-    /** Makes this the Read of no bytes alone. Its opcode is that of an RDMA Read. */
+    /** Makes this element only a Read of no bytes, without a message before. Its opcode is that of an RDMA Read. */
     public void flushOnly() {
         flush = true;
         dataSent = true;
     }
 
     /**
-     * Gives the Immediate Data that is sent, by a Write behind its payload.
+     * Sets the Immediate Data to send. A Write sends it after its payload.
      *
      * @param newOpcode one of the two opcodes of Immediate Data
      */
@@ -151,15 +153,15 @@ public final class Wqe implements PayloadSource {
         immediate = data;
     }
 
-    /** Lets the work wait until all work before it is complete. */
+    /** Makes the work wait until all earlier work is complete. */
     public void localFence() {
         localFence = true;
     }
 
     /**
-     * Names the local region that is invalidated or enabled. One that is enabled expects it from now on.
+     * Sets the local region to invalidate or enable. A region to enable expects this work from now on.
      *
-     * @param newKey of the new STag
+     * @param newKey key of the new STag
      */
     public void subject(MemoryRegion region, int newKey) {
         subject = region;
@@ -170,12 +172,12 @@ public final class Wqe implements PayloadSource {
         }
     }
 
-    /** Gives the operands of a FetchAdd. What it has no use for is sent as RFC 7306 section 5.2.1 says. */
+    /** Sets the operands of a FetchAdd. Unused fields are sent as RFC 7306 section 5.2.1 requires. */
     public void fetchAdd(long add, long mask) {
         atomic(AtomicOperation.FETCH_ADD, add, mask, 0, -1L);
     }
 
-    /** Gives the operands of a CmpSwap. */
+    /** Sets the operands of a CmpSwap. */
     public void compareSwap(long compare, long newCompareMask, long swap, long swapMask) {
         atomic(AtomicOperation.CMP_SWAP, swap, swapMask, compare, newCompareMask);
     }
@@ -188,7 +190,7 @@ public final class Wqe implements PayloadSource {
         compareMask = newCompareMask;
     }
 
-    /** Adds a part of a local region; the caller has checked that it lies in the region. */
+    /** Adds a part of a local region. The caller has checked that the part lies in the region. */
     public void addSge(MemoryRegion region, long offset, long octets) {
         if (sgeCount == regions.length) {
             int grown = sgeCount * 2;
@@ -203,7 +205,7 @@ public final class Wqe implements PayloadSource {
         length += octets;
     }
 
-    /** Forgets the regions, so that a retired slot keeps none alive. */
+    /** Drops the references to regions, so that a retired slot keeps no region alive. */
     void clear() {
         endExpectedEnable();
         for (int i = 0; i < sgeCount; i++) {
@@ -225,22 +227,22 @@ public final class Wqe implements PayloadSource {
         return signaled;
     }
 
-    /** Octets of all elements. */
+    /** Bytes of all elements. */
     public long length() {
         return length;
     }
 
-    /** True for a Write that Immediate Data follows. */
+    /** True for a Write that is followed by Immediate Data. */
     public boolean isWriteWithImmediate() {
         return opcode == RdmapControl.RDMA_WRITE && immediateOpcode != 0;
     }
 
-    /** True for a Read of no bytes that stands for all work before it. */
+    /** True for a Read of no bytes that confirms all earlier work. */
     public boolean isFlushOnly() {
         return flush && opcode == RdmapControl.RDMA_READ_REQUEST;
     }
 
-    /** True when the work is complete only with an answer of the peer. */
+    /** True when the work completes only with an answer of the peer. */
     boolean awaitsResponse() {
         return flush || RdmapControl.isRequest(opcode);
     }
@@ -265,7 +267,7 @@ public final class Wqe implements PayloadSource {
         return !isLocal() && !RdmapControl.isRequest(opcode);
     }
 
-    /** The message is sent, and the Read of no bytes is due. */
+    /** Records that the message is sent and that the Read of no bytes is due. */
     void markDataSent() {
         dataSent = true;
     }
@@ -274,14 +276,14 @@ public final class Wqe implements PayloadSource {
         return flush;
     }
 
-    /** {@link AtomicOperation} of an atomic operation. */
+    /** Operation code of an atomic operation, from {@link AtomicOperation}. */
     public int atomicOperation() {
         return atomicOperation;
     }
 
     /**
-     * What came back, valid when the work is complete: the value that an atomic operation found in the peer's memory, or
-     * the Immediate Data that took this receive.
+     * Result of the work, valid when the work is complete. The result is the value that an atomic operation found in
+     * the peer's memory, or the Immediate Data that used up this receive.
      */
     public long result() {
         return result;
@@ -291,7 +293,7 @@ public final class Wqe implements PayloadSource {
         result = value;
     }
 
-    /** Takes the result of an atomic operation, and stores it in local memory if the work names some. */
+    /** Takes the result of an atomic operation and stores it in local memory if the work names a region. */
     void storeResult(long value) throws RegionFault {
         result = value;
         MemoryRegion region = sgeCount == 0 ? null : regions[0];
@@ -316,15 +318,15 @@ public final class Wqe implements PayloadSource {
         request.operands(addSwapData, addSwapMask, compareData, compareMask);
     }
 
-    /** True for work that no message belongs to. */
+    /** True for local work, which has no message. */
     boolean isLocal() {
         return opcode >= LOCAL_INVALIDATE;
     }
 
     /**
-     * Carries out work that no message belongs to.
+     * Carries out local work, which has no message.
      *
-     * @return the region if it failed or was given back, else null
+     * @return the region if the region failed or was deregistered, else null
      */
     @Nullable
     MemoryRegion carryOut() {
@@ -337,11 +339,11 @@ public final class Wqe implements PayloadSource {
             endExpectedEnable();
             return enabled ? null : region;
         }
-        // The peer may have been first.
+        // The peer may have invalidated the region first.
         return region.invalidate() || region.state() == RegionState.INVALIDATED ? null : region;
     }
 
-    /** Nothing is expected of it any more: it was carried out, or is flushed. */
+    /** Ends the region's expectation of this work, which was carried out or is flushed. */
     private void endExpectedEnable() {
         MemoryRegion region = subject;
         if (enableExpected && region != null) {
@@ -350,7 +352,7 @@ public final class Wqe implements PayloadSource {
         }
     }
 
-    /** True when one of its messages goes to the peer's receives. */
+    /** True when one of the messages of this work uses up a receive of the peer. */
     boolean takesReceive() {
         return RdmapControl.isTagged(opcode)
                 ? immediateOpcode != 0
@@ -418,7 +420,7 @@ public final class Wqe implements PayloadSource {
         requestMsn = newMsn;
     }
 
-    /** Data messages that the answer of this request confirms, counted from the beginning of the stream. */
+    /** Data messages from the beginning of the stream that the answer to this request confirms. */
     long covers() {
         return covers;
     }
@@ -427,7 +429,7 @@ public final class Wqe implements PayloadSource {
         covers = messages;
     }
 
-    /** Octets of a Read Response that were placed. */
+    /** Bytes of a Read Response that were placed. */
     long received() {
         return received;
     }
@@ -436,7 +438,7 @@ public final class Wqe implements PayloadSource {
         received += octets;
     }
 
-    /** STag of the sink of an RDMA Read, 0 for a read of no octets without a sink. */
+    /** STag of the sink of an RDMA Read, 0 for a read of no bytes without a sink. */
     int sinkStag() {
         MemoryRegion region = sink();
         return region == null ? 0 : region.stag();
@@ -452,7 +454,9 @@ public final class Wqe implements PayloadSource {
         return sgeCount == 0 ? null : regions[0];
     }
 
-    /** The first region that is not valid any more, or null. A message that is sent needs none of them. */
+    /**
+     * Returns the first region that is no longer valid, or null. A message that was sent no longer needs its regions.
+     */
     @Nullable
     MemoryRegion unusableRegion() {
         if (dataSent) {
@@ -467,7 +471,7 @@ public final class Wqe implements PayloadSource {
         return null;
     }
 
-    /** Whether an element lies in the region whose STag the other work changes. */
+    /** Returns whether an element lies in the region whose STag the other work changes. */
     boolean usesSubjectOf(Wqe local) {
         for (int i = 0; i < sgeCount; i++) {
             if (regions[i] == local.subject) {
@@ -482,7 +486,7 @@ public final class Wqe implements PayloadSource {
         transfer(messageOffset, target, targetOffset, octets, true);
     }
 
-    /** Places octets of a received message. */
+    /** Places bytes of a received message. */
     void place(long messageOffset, WireBuffer source, int sourceOffset, int octets) throws RegionFault {
         transfer(messageOffset, source, sourceOffset, octets, false);
     }
@@ -515,7 +519,9 @@ public final class Wqe implements PayloadSource {
         }
     }
 
-    /** Moves the cursor to the element that holds an offset; messages mostly advance, so this is mostly one step. */
+    /**
+     * Moves the cursor to the element that holds an offset. Offsets usually advance, so this usually takes one step.
+     */
     private void seek(long messageOffset) {
         if (messageOffset < cursorBase) {
             cursor = 0;

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Elements on their way between threads, first in first out: any thread puts, any thread takes, without locks and
- * without allocation. Each place has a turn: that of the put or take which may use it next.
+ * First-in, first-out ring that passes elements between threads. Any thread puts and any thread takes, without locks
+ * and without allocation. Each slot has a turn, which tells the put or take that may use the slot next.
  */
 final class WqeRing {
 
@@ -19,9 +19,9 @@ final class WqeRing {
     private final AtomicLong puts = new AtomicLong();
     private final AtomicLong takes = new AtomicLong();
 
-    /** @param capacity elements that it has room for, at least 1 */
+    /** @param capacity elements that the ring has room for, at least 1 */
     WqeRing(int capacity) {
-        // One place would not tell a full ring from an empty one.
+        // With one slot, a full ring would look like an empty ring.
         int highest = Integer.highestOneBit(Math.max(2, capacity));
         int size = highest >= capacity ? highest : highest << 1;
         mask = size - 1;
@@ -32,7 +32,7 @@ final class WqeRing {
         }
     }
 
-    /** Puts an element; the caller knows that there is room. */
+    /** Puts an element. The caller must know that the ring has room. */
     void put(Wqe wqe) {
         while (true) {
             long sequence = puts.get();
@@ -44,13 +44,13 @@ final class WqeRing {
                     return;
                 }
             } else {
-                // The take that frees this place has begun and will end soon.
+                // The take that frees this slot has begun and will end soon.
                 Thread.onSpinWait();
             }
         }
     }
 
-    /** Takes the oldest element, or null when there is none. */
+    /** Takes the oldest element, or returns null when the ring is empty. */
     @Nullable
     Wqe take() {
         while (true) {
@@ -69,7 +69,7 @@ final class WqeRing {
         }
     }
 
-    /** Elements in it, give or take those that are on the move. */
+    /** Approximate number of elements in the ring, because puts and takes may be in progress. */
     int size() {
         return (int) Math.max(0, puts.get() - takes.get());
     }

@@ -7,23 +7,24 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 /**
- * An SCTP association that carries connections, each in a pair of its streams (RFC 5043 section 4), and how it does.
+ * An SCTP association that carries connections, each in its own pair of streams (RFC 5043 section 4), with its
+ * counters.
  *
- * @param id never used again by this device
- * @param initiator whether this side began it
- * @param localAddress with the SCTP port
- * @param remoteAddress primary address of the peer at its begin, with the SCTP port
- * @param remoteUdpPort where the peer's encapsulation (RFC 6951) is at present, 0 without one
+ * @param id identifier within this device, never reused
+ * @param initiator whether this side started the association
+ * @param localAddress local address with the SCTP port
+ * @param remoteAddress primary address of the peer when the association started, with the SCTP port
+ * @param remoteUdpPort current UDP port of the peer's encapsulation (RFC 6951), or 0 without encapsulation
  * @param streams pairs of streams, each for one connection at a time
- * @param occupiedStreams pairs that have a connection, or chunks of a former one in flight
+ * @param occupiedStreams pairs that carry a connection, or that still have chunks of an earlier connection in flight
  * @param chunksSent DATA chunks given to SCTP
  * @param chunksReceived DATA chunks that SCTP delivered
- * @param earlyChunks of them, those that had to wait for an earlier one (RFC 5043 section 6.3)
+ * @param earlyChunks received DATA chunks that had to wait for an earlier chunk (RFC 5043 section 6.3)
  * @param retransmittedChunks DATA chunks that were sent again
- * @param pendingChunks given to SCTP and not sent yet
- * @param unacknowledgedChunks sent, and not known to have arrived
- * @param peerWindow octets that the peer can receive
- * @param paths one for each address of the peer, the primary one first
+ * @param pendingChunks chunks given to SCTP and not sent yet
+ * @param unacknowledgedChunks chunks sent and not acknowledged yet
+ * @param peerWindow bytes that the peer can receive
+ * @param paths one path for each address of the peer, the primary path first
  */
 public record AssociationAttributes(
         long id,

@@ -4,37 +4,37 @@
 package io.sidewarp.engine.verbs;
 
 /**
- * Completions of the queue pairs that were created with it, in the order in which the work completed. Any thread may
- * poll, one at a time.
+ * Completions of the queue pairs that were created with this queue, in the order in which the work completed. Any
+ * thread may poll, one thread at a time.
  */
 public interface CompletionQueue extends AutoCloseable {
 
     /**
      * Takes completions.
      *
-     * @param into filled from index 0 on
-     * @return how many were filled, 0 when there are none
+     * @param into array that is filled from index 0 on
+     * @return number of completions that were filled in, 0 when none are waiting
      */
     int poll(WorkCompletion[] into);
 
     /**
-     * Asks for one call of the listener: at once when completions are waiting, else after the next one (with
-     * {@code solicitedOnly}, after the next received Send with Solicited Event or unsuccessful completion, or one that is
-     * being added right now). The listener runs on an event loop of the device and must not block; poll and ask again
-     * inside it.
+     * Asks for one call of the listener. The call comes at once when completions are waiting, else after the next
+     * completion. With {@code solicitedOnly} only a received Send with Solicited Event or an unsuccessful completion
+     * causes the call. A completion that is being added during this call counts as well. The listener runs on an event
+     * loop of the device and must not block. Poll and ask again inside the listener.
      */
     void requestNotification(Runnable listener, boolean solicitedOnly);
 
-    /** Entries that it holds. */
+    /** Completions that the queue can hold. */
     int capacity();
 
     /**
-     * True after more completions arrived than it could hold. The queue pairs that use it were then terminated (RFC 5040
-     * section 8.1.1 item 10 keeps all others running).
+     * Returns true after more completions arrived than the queue can hold. The queue pairs that use the queue were then
+     * terminated. All others keep running (RFC 5040 section 8.1.1 item 10).
      */
     boolean isOverrun();
 
-    /** Refused with IllegalStateException while queue pairs use it. */
+    /** Closes the queue. Throws IllegalStateException while queue pairs use the queue. */
     @Override
     void close();
 }

@@ -6,18 +6,18 @@ package io.sidewarp.engine.verbs;
 import java.net.InetSocketAddress;
 
 /**
- * What start-up agreed on.
+ * Values that both sides agreed on in start-up.
  *
- * @param privateData the peer's
- * @param ird inbound RDMA Read Requests served at a time
+ * @param privateData private data of the peer
+ * @param ird inbound RDMA Read Requests that are served at a time
  * @param ord outbound RDMA Read Requests at a time
- * @param peerDepths what the peer said of its own
+ * @param peerDepths IRD and ORD that the peer stated for itself
  * @param peerToPeer whether either side may send first (RFC 6581 section 9.2)
- * @param mpaRevision revision of MPA in use: 0 with an RDMAC peer, before start-up ended and on SCTP
- * @param protocolVersion of DDP and RDMAP: 1, or 0 with an RDMAC peer (RFC 5044 C.1)
- * @param mulpdu octets of the largest segment that is sent now
- * @param association the SCTP association that carries it ({@link AssociationAttributes#id()}), 0 on TCP
- * @param stream identifier of its pair of streams of that association
+ * @param mpaRevision revision of MPA in use: 0 with an RDMAC peer, before the end of start-up and on SCTP
+ * @param protocolVersion version of DDP and RDMAP: 1, or 0 with an RDMAC peer (RFC 5044 C.1)
+ * @param mulpdu current size in bytes of the largest segment that is sent
+ * @param association SCTP association that carries the connection ({@link AssociationAttributes#id()}), 0 on TCP
+ * @param stream identifier of the connection's pair of streams in that association
  */
 public record ConnectionAttributes(
         Llp llp,
@@ -38,7 +38,7 @@ public record ConnectionAttributes(
         long association,
         int stream) {
 
-    /** Of a queue pair that is not connected: addresses are unresolved. */
+    /** Attributes of a queue pair that is not connected, with unresolved addresses. */
     public static final ConnectionAttributes UNCONNECTED = new ConnectionAttributes(
             Llp.TCP,
             false,
@@ -58,7 +58,7 @@ public record ConnectionAttributes(
             0,
             0);
 
-    /** The attributes with another segment size. */
+    /** Returns a copy with another segment size. */
     public ConnectionAttributes withMulpdu(int octets) {
         return new ConnectionAttributes(
                 llp,

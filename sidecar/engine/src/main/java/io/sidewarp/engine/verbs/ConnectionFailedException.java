@@ -7,28 +7,28 @@ import io.sidewarp.engine.llp.LlpError;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A connection could not be set up. The kind says where to look, the message says what to do. */
+/** Thrown when a connection cannot be set up. The kind tells where to look, the message tells what to do. */
 public final class ConnectionFailedException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
-    /** Where it failed. */
+    /** Cause of the failure. */
     public enum Kind {
-        /** Nobody listens there, or the network refused. */
+        /** No process listens at the address, or the network refused the connection. */
         UNREACHABLE,
-        /** The time for start-up was over. */
+        /** Start-up did not complete in time. */
         TIMEOUT,
-        /** The peer closed or broke the rules of start-up. */
+        /** The peer closed the connection or broke the rules of start-up. */
         PROTOCOL,
-        /** The connection request has lapsed, or was answered before. */
+        /** The connection request has lapsed or already has an answer. */
         LAPSED,
-        /** The parameters are not possible here. */
+        /** The parameters are not valid for this device. */
         INVALID_PARAMETERS,
-        /** This side ended it. */
+        /** This side aborted the connection. */
         ABORTED,
-        /** This side has begun as many SCTP associations as it may. */
+        /** This side has started as many SCTP associations as it may. */
         LIMIT,
-        /** This side is at fault. */
+        /** This side has an internal error. */
         INTERNAL
     }
 
@@ -49,7 +49,7 @@ public final class ConnectionFailedException extends Exception {
         this(kind, message, null, null);
     }
 
-    /** The peer broke the rules of start-up. */
+    /** Creates the failure of a peer that broke the rules of start-up. */
     public ConnectionFailedException(LlpError error, String message) {
         this(Kind.PROTOCOL, message, error, null);
     }
@@ -58,7 +58,9 @@ public final class ConnectionFailedException extends Exception {
         return kind;
     }
 
-    /** What was wrong with the peer's start-up; empty when that was not it, or when the peer only went away. */
+    /**
+     * Returns the error in the peer's start-up. Empty for other failures, and when the peer just closed the connection.
+     */
     public Optional<LlpError> error() {
         return Optional.ofNullable(error);
     }

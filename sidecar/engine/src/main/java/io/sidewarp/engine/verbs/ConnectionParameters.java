@@ -8,17 +8,18 @@ import java.time.Duration;
 import java.util.function.UnaryOperator;
 
 /**
- * What one side wants of a connection.
+ * Parameters that one side asks for in a connection.
  *
- * @param privateData for the peer's application, at most 512 octets less what MPA takes of them to negotiate IRD and ORD
- *     (RFC 5044 section 7.1.1, RFC 6581 section 6)
- * @param ird inbound RDMA Read Requests and Atomic Requests served at a time (RFC 5040 section 6.1)
+ * @param privateData data for the peer's application, at most 512 bytes. MPA uses some of these bytes to negotiate IRD
+ *     and ORD (RFC 5044 section 7.1.1, RFC 6581 section 6)
+ * @param ird inbound RDMA Read Requests and Atomic Requests that are served at a time (RFC 5040 section 6.1)
  * @param ord outbound RDMA Read Requests and Atomic Requests at a time
- * @param mpa how start-up goes. On SCTP only what it says of RFC 6581 counts: a Request of revision 2 is an Enhanced
+ * @param mpa policy of start-up. On SCTP only its RFC 6581 part applies: a Request of revision 2 is an Enhanced
  *     Initiate there
- * @param udpPort of the peer, where SCTP is encapsulated in UDP (RFC 6951)
- * @param timeout for the start-up
- * @param reachTimeout the part of it in which TCP, or the SCTP association, has to be up; else the peer is unreachable
+ * @param udpPort UDP port of the peer when SCTP is encapsulated in UDP (RFC 6951)
+ * @param timeout maximum time of start-up
+ * @param reachTimeout part of {@code timeout} in which TCP or the SCTP association must be up; the peer is unreachable
+ *     otherwise
  */
 public record ConnectionParameters(
         Llp llp,
@@ -33,7 +34,7 @@ public record ConnectionParameters(
     /** UDP port that is registered for SCTP (RFC 6951 section 5.1). */
     public static final int DEFAULT_UDP_PORT = 9899;
 
-    /** TCP, no private data, IRD and ORD 16, the default policy, 10 s. */
+    /** Returns TCP, no private data, IRD and ORD 16, the default policy, and 10 s for start-up. */
     public static ConnectionParameters defaults() {
         Duration timeout = Duration.ofSeconds(10);
         return new ConnectionParameters(
@@ -56,12 +57,12 @@ public record ConnectionParameters(
         return new ConnectionParameters(llp, privateData, newIrd, newOrd, mpa, udpPort, timeout, reachTimeout);
     }
 
-    /** With a changed policy. */
+    /** Returns a copy with a changed policy. */
     public ConnectionParameters withMpa(UnaryOperator<MpaPolicy> change) {
         return new ConnectionParameters(llp, privateData, ird, ord, change.apply(mpa), udpPort, timeout, reachTimeout);
     }
 
-    /** With another time, all of which reaching the peer may take. */
+    /** Returns a copy with another time-out, all of which may be used to reach the peer. */
     public ConnectionParameters withTimeout(Duration newTimeout) {
         return new ConnectionParameters(llp, privateData, ird, ord, mpa, udpPort, newTimeout, newTimeout);
     }

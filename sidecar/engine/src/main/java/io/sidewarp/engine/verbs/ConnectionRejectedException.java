@@ -3,7 +3,7 @@
 
 package io.sidewarp.engine.verbs;
 
-/** The peer's application rejected the connection. */
+/** Thrown when the peer's application rejected the connection. */
 public final class ConnectionRejectedException extends Exception {
 
     private static final long serialVersionUID = 1L;
@@ -17,12 +17,12 @@ public final class ConnectionRejectedException extends Exception {
         this.peerDepths = peerDepths;
     }
 
-    /** What the peer's application gave as reason. */
+    /** Returns the private data of the rejection, which states the reason of the peer's application. */
     public byte[] privateData() {
         return privateData.clone();
     }
 
-    /** What the peer would have needed, or served, of RDMA Reads. */
+    /** Returns the IRD and ORD that the peer stated with its rejection: the depths that it needs or serves. */
     public ReadDepths peerDepths() {
         return peerDepths;
     }

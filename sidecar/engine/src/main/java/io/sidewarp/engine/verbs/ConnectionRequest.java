@@ -7,8 +7,8 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A peer that asks to connect. Exactly one of the answers is taken; the request lapses with the start-up time, when
- * the peer leaves, and when the listener is closed.
+ * Connection request of a peer. Only the first answer takes effect. The request lapses when the start-up time ends,
+ * when the peer leaves, and when the listener is closed.
  */
 public interface ConnectionRequest {
 
@@ -16,43 +16,45 @@ public interface ConnectionRequest {
 
     InetSocketAddress localAddress();
 
-    /** The peer's private data, at most 512 octets. */
+    /** The peer's private data, at most 512 bytes. */
     byte[] privateData();
 
-    /** Revision of MPA that the peer asks with (RFC 5044 section 7.1.1); 0 is an RDMAC peer. */
+    /** Revision of MPA that the peer requests (RFC 5044 section 7.1.1), 0 for an RDMAC peer. */
     int mpaRevision();
 
-    /** What the peer said of RDMA Reads. */
+    /** Returns the IRD and ORD that the peer stated. */
     ReadDepths peerDepths();
 
-    /** Octets of private data that an answer has room for: 512 less what MPA needs (RFC 6581 section 6). */
+    /** Bytes of private data that fit in an answer: 512 less the bytes that MPA needs (RFC 6581 section 6). */
     int replyRoom();
 
     /**
-     * Complete when no answer is taken any more: one was, or the request lapsed. From then on it does not count for the
-     * listener's backlog, so who keeps requests has to let go of this one. Completes on the connection's event loop.
+     * Completes when the request takes no more answers, because it was answered or has lapsed. The request then no
+     * longer counts for the backlog of the listener. An application that keeps requests must drop this request then.
+     * Completes on the event loop of the connection.
      */
     CompletableFuture<Void> over();
 
     /**
-     * Accepts with a queue pair in state IDLE. Complete when the queue pair is in state RTS. Of two calls the one that is
-     * taken first counts. One that fails because of its queue pair or its parameters is not taken: the request waits on.
+     * Accepts with a queue pair in state IDLE. The future completes when the queue pair is in state RTS. The first of
+     * several calls counts. A call that fails because of its queue pair or its parameters does not count: the request
+     * keeps waiting.
      */
     CompletableFuture<ConnectionAttributes> accept(QueuePair queuePair, ConnectionParameters parameters);
 
-    /** Rejects; the peer gets the private data, at most {@link #replyRoom}. */
+    /** Rejects the request and sends private data of at most {@link #replyRoom} bytes to the peer. */
     CompletableFuture<Void> reject(byte[] privateData);
 
     /**
-     * Rejects because the peer serves too few RDMA Reads, and tells it how many would do, if its start-up has room for
-     * that (RFC 6581 section 9.1).
+     * Rejects because the peer serves too few RDMA Reads. Tells the peer the required number if start-up has room for
+     * that number (RFC 6581 section 9.1).
      */
     CompletableFuture<Void> reject(byte[] privateData, int requiredOrd);
 
     /**
-     * Refuses in place of the application, which is not asked. Over SCTP, where a rejection is the application's alone (RFC
-     * 5043 section 6.3), the peer gets a Terminate; over TCP it is rejected. Without effect if the request has lapsed or was
-     * answered.
+     * Refuses the request without asking the application. Over TCP the peer gets a rejection. Over SCTP the peer gets a
+     * Terminate, because only the application may reject (RFC 5043 section 6.3). Has no effect if the request has
+     * lapsed or was answered.
      */
     void refuse();
 }

@@ -3,7 +3,7 @@
 
 package io.sidewarp.engine.verbs;
 
-/** Decides about connection requests; called on an event loop, must not block, may answer later. */
+/** Answers connection requests. Runs on an event loop and must not block; the answer may come later. */
 @FunctionalInterface
 public interface ConnectionRequestHandler {
 

@@ -12,54 +12,63 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** An open RDMA device, whatever carries it out. Thread-safe. */
+/** An open RDMA device of any provider. Thread-safe. */
 public interface Device extends AutoCloseable {
 
     DeviceAttributes attributes();
 
-    /** Why {@link DeviceAttributes#llps} lacks a lower layer, and what to do, for people; empty for one that is there. */
+    /**
+     * Returns why {@link DeviceAttributes#llps} lacks a lower layer and what to do, as text for people. Empty for a
+     * lower layer that the device has.
+     */
     Optional<String> absence(Llp llp);
 
-    /** Whether {@link QueuePair#connect(List, ConnectionParameters)} takes several addresses over a lower layer. */
+    /**
+     * Returns whether {@link QueuePair#connect(List, ConnectionParameters)} takes several addresses over a lower layer.
+     */
     default boolean racesAddresses(Llp llp) {
         return false;
     }
 
     ProtectionDomain allocateProtectionDomain();
 
-    /** Refused with IllegalStateException while regions, queue pairs or shared receive queues use it. */
+    /**
+     * Releases a domain. Throws IllegalStateException while regions, queue pairs or shared receive queues use the
+     * domain.
+     */
     void deallocateProtectionDomain(ProtectionDomain protectionDomain);
 
     /**
-     * Registers memory: gives it an STag and enables it. Blocks while pages are prepared.
+     * Registers memory: gives the memory an STag and enables the STag. Blocks while pages are prepared.
      *
-     * @param queuePair the only queue pair that may use it ({@link QueuePair#number()}), or 0 for all of the domain
+     * @param queuePair number of the only queue pair that may use the region ({@link QueuePair#number()}), or 0 for all
+     *     queue pairs of the domain
      */
     MemoryRegion registerMemory(
             ProtectionDomain protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair);
 
     /**
-     * Revokes a region's STag and releases its backing. Complete when nothing can be placed into it or read from it any
-     * more (RFC 5040 section 8.1.1 item 6).
+     * Revokes the STag of a region and releases its backing. The future completes when no access through the STag can
+     * place or read data any more (RFC 5040 section 8.1.1 item 6).
      */
     CompletableFuture<Void> deregisterMemory(MemoryRegion region);
 
-    /** @param capacity completions that it holds, at least 1 */
+    /** @param capacity completions that the queue holds, at least 1 */
     CompletionQueue createCompletionQueue(int capacity);
 
-    /** @param capacity receives that it holds, at least 1 */
+    /** @param capacity receives that the queue holds, at least 1 */
     SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain protectionDomain, int capacity);
 
     QueuePair createQueuePair(QueuePairAttributes attributes);
 
-    /** Listens. The future fails with ConnectionFailedException when the address cannot be bound. */
+    /** Listens. The future fails with ConnectionFailedException when the device cannot bind the address. */
     CompletableFuture<Listener> listen(
             InetSocketAddress address, ListenAttributes attributes, ConnectionRequestHandler handler);
 
-    /** SCTP associations that are up, and how they do. */
+    /** Returns the SCTP associations that are up, with their counters. */
     CompletableFuture<List<AssociationAttributes>> associations();
 
-    /** Closes everything that is left. */
+    /** Closes the device and everything that was created with it. */
     @Override
     void close();
 }

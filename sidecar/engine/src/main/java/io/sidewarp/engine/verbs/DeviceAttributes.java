@@ -9,8 +9,8 @@ import java.util.Set;
  * Capabilities of a device.
  *
  * @param provider name of the provider, for instance "software"
- * @param maxPrivateData octets
- * @param extensions whether Immediate Data and atomic operations (RFC 7306) are possible
+ * @param maxPrivateData largest private data in bytes
+ * @param extensions whether the device has Immediate Data and atomic operations (RFC 7306)
  */
 public record DeviceAttributes(
         String provider,

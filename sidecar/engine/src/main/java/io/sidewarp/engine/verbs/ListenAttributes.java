@@ -7,14 +7,14 @@ import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import java.time.Duration;
 
 /**
- * How to listen.
+ * Attributes of a listener.
  *
- * @param mpa which peers get as far as a connection request, on TCP. Its other parts count for rejections only: a
- *     connection gets what it is accepted with
- * @param backlog connection requests that may wait for an answer; further ones are rejected
- * @param startupConnections connections that may be in start-up (before a complete request), or may have come to nothing and not
- *     be closed yet; further ones are closed. For TCP
- * @param startupTimeout time from the TCP connection to the complete request (RFC 5044 section 7.1.2 rule 10), and from the
- *     request to its answer
+ * @param mpa policy that decides which peers get as far as a connection request, on TCP. Its other parts apply to
+ *     rejections only: a connection uses the policy that it is accepted with
+ * @param backlog connection requests that may wait for an answer; further requests are rejected
+ * @param startupConnections TCP connections that may be in start-up, before a complete request. Failed connections that
+ *     are not closed yet count as well. Further connections are closed
+ * @param startupTimeout maximum time from the TCP connection to the complete request (RFC 5044 section 7.1.2 rule 10),
+ *     and from the request to its answer
  */
 public record ListenAttributes(Llp llp, MpaPolicy mpa, int backlog, int startupConnections, Duration startupTimeout) {}

@@ -12,9 +12,9 @@ public interface Listener {
 
     InetSocketAddress localAddress();
 
-    /** The local UDP port where SCTP is encapsulated in UDP (RFC 6951), or empty. */
+    /** Returns the local UDP port when SCTP is encapsulated in UDP (RFC 6951), else empty. */
     OptionalInt udpPort();
 
-    /** Stops listening. Connections that were accepted live on, requests without an answer are rejected. */
+    /** Stops listening. Accepted connections stay open, and requests without an answer are rejected. */
     CompletableFuture<Void> close();
 }

@@ -3,16 +3,16 @@
 
 package io.sidewarp.engine.verbs;
 
-/** Answer to a posted work request. Only {@link #POSTED} promises a completion. */
+/** Result of posting a work request. Only {@link #POSTED} promises a completion. */
 public enum PostResult {
     POSTED,
-    /** As many work requests are outstanding as the queue has entries. */
+    /** The queue is full: all of its entries hold outstanding work requests. */
     QUEUE_FULL,
-    /** The queue pair is not in a state that takes this work. */
+    /** The queue pair is in a state that does not take this work. */
     INVALID_STATE,
     /**
-     * Too many scatter/gather elements, a part outside its region, a length of 2^32 or more, a missing right, or an
-     * operation that the connection does not have.
+     * The request has too many scatter/gather elements, a part outside its region, or a length of 2^32 or more. This
+     * result also stands for a missing right or an operation that the connection does not have.
      */
     INVALID_REQUEST
 }

@@ -7,13 +7,13 @@ import io.sidewarp.engine.memory.ProtectionDomain;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a queue pair is created with.
+ * Attributes of a new queue pair.
  *
  * @param sendCompletions queue for completions of send work
- * @param receiveCompletions queue for completions of receives; may be the same
+ * @param receiveCompletions queue for completions of receives; may be the same queue
  * @param sendQueue work requests that can be outstanding on the send queue, at least 1
  * @param receiveQueue receives that can be outstanding on the queue pair's own receive queue, at least 1
- * @param sharedReceives taken instead of receives of its own, in the same protection domain; null: it has its own
+ * @param sharedReceives shared receive queue of the same protection domain, or null for receives of its own
  */
 public record QueuePairAttributes(
         ProtectionDomain protectionDomain,
@@ -23,7 +23,7 @@ public record QueuePairAttributes(
         int receiveQueue,
         @Nullable SharedReceiveQueue sharedReceives) {
 
-    /** A queue pair with receives of its own. */
+    /** Creates the attributes of a queue pair with receives of its own. */
     public QueuePairAttributes(
             ProtectionDomain protectionDomain,
             CompletionQueue sendCompletions,

@@ -4,9 +4,9 @@
 package io.sidewarp.engine.verbs;
 
 /**
- * Counters of a queue pair. Octets are payload without headers; messages count when complete.
+ * Counters of a queue pair. Bytes are payload without headers. A message counts when it is complete.
  *
- * @param segmentsSent FPDUs or SCTP chunks, as is {@code segmentsReceived}
+ * @param segmentsSent FPDUs or SCTP chunks. The same holds for {@code segmentsReceived}
  */
 public record QueuePairCounters(
         long octetsSent,

@@ -6,15 +6,15 @@ package io.sidewarp.engine.verbs;
 import io.sidewarp.engine.rdmap.StreamError;
 import org.jspecify.annotations.Nullable;
 
-/** Asynchronous events of a queue pair, on the event loop that owns it. Must not block. */
+/** Receives asynchronous events of a queue pair, on the event loop that owns the queue pair. Must not block. */
 @FunctionalInterface
 public interface QueuePairEventListener {
 
     /**
-     * The state changed.
+     * Reports a state change.
      *
-     * @param error what ended the stream, found here or reported by the peer, or null
-     * @param message what happened, for people
+     * @param error error that ended the stream, found here or reported by the peer, or null
+     * @param message description of the event for people
      */
     void onStateChange(QueuePair queuePair, QueuePairState state, @Nullable StreamError error, String message);
 }

@@ -6,13 +6,13 @@ package io.sidewarp.engine.verbs;
 import java.util.OptionalInt;
 
 /**
- * What a peer said of RDMA Reads in start-up (RFC 6581 section 9.1).
+ * IRD and ORD that a peer stated in start-up (RFC 6581 section 9.1).
  *
- * @param ird reads of ours that it serves at a time; empty if it did not say
- * @param ord reads that it wants us to serve at a time; empty if it did not say
+ * @param ird RDMA Reads of this side that the peer serves at a time; empty if the peer did not state a number
+ * @param ord RDMA Reads that the peer wants this side to serve at a time; empty if the peer did not state a number
  */
 public record ReadDepths(OptionalInt ird, OptionalInt ord) {
 
-    /** Of a peer that said nothing. */
+    /** Depths of a peer that stated none. */
     public static final ReadDepths UNKNOWN = new ReadDepths(OptionalInt.empty(), OptionalInt.empty());
 }

@@ -4,8 +4,8 @@
 package io.sidewarp.engine.verbs;
 
 /**
- * Receives that several queue pairs of a protection domain share: each message takes the oldest. Their completions go to
- * the receive completion queue of the queue pair that took them. Thread-safe.
+ * Receive queue that several queue pairs of a protection domain share. Each message takes the oldest receive. The
+ * completion goes to the receive completion queue of the queue pair that took the receive. Thread-safe.
  */
 public interface SharedReceiveQueue extends AutoCloseable {
 
@@ -19,12 +19,12 @@ public interface SharedReceiveQueue extends AutoCloseable {
     int size();
 
     /**
-     * Asks for one call of the listener when fewer receives than a number are left; asks for none with 0. The listener
-     * runs on an event loop of the device and must not block.
+     * Asks for one call of the listener when fewer than {@code receives} receives are left. A value of 0 cancels the
+     * request. The listener runs on an event loop of the device and must not block.
      */
     void armLimit(int receives, Runnable listener);
 
-    /** Refused with IllegalStateException while queue pairs use it. What is posted is forgotten. */
+    /** Closes the queue and drops posted receives. Throws IllegalStateException while queue pairs use the queue. */
     @Override
     void close();
 }

@@ -8,7 +8,7 @@ import io.sidewarp.engine.rdmap.StreamError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One completion, filled by {@link CompletionQueue#poll}. The caller owns the instance and may use it again for the next
+ * One completion, filled by {@link CompletionQueue#poll}. The caller owns the instance and may reuse it for the next
  * poll. Not thread-safe.
  */
 public final class WorkCompletion {
@@ -25,7 +25,7 @@ public final class WorkCompletion {
     private long result;
     private @Nullable StreamError error;
 
-    /** Fills in everything. Called by providers. */
+    /** Sets all fields. Called by providers. */
     public void set(long newId, long newQueuePair, Opcode newOpcode, CompletionStatus newStatus, long newLength) {
         id = newId;
         queuePair = newQueuePair;
@@ -40,7 +40,7 @@ public final class WorkCompletion {
         error = null;
     }
 
-    /** Takes over everything from another. Called by providers. */
+    /** Copies all fields of another completion. Called by providers. */
     public void set(WorkCompletion other) {
         set(other.id, other.queuePair, other.opcode, other.status, other.length);
         setReceived(other.solicited, other.invalidated, other.invalidatedStag);
@@ -48,7 +48,7 @@ public final class WorkCompletion {
         setError(other.error);
     }
 
-    /** Adds what a received Send-type message brings. Called by providers. */
+    /** Sets the fields of a received Send-type message. Called by providers. */
     public void setReceived(boolean newSolicited, boolean newInvalidated, int newInvalidatedStag) {
         solicited = newSolicited;
         invalidated = newInvalidated;
@@ -56,26 +56,26 @@ public final class WorkCompletion {
     }
 
     /**
-     * Adds the 64 bits that came back. Called by providers.
+     * Sets the 64 bits that came back. Called by providers.
      *
-     * @param isImmediate whether they are Immediate Data
+     * @param isImmediate whether the 64 bits are Immediate Data
      */
     public void setResult(boolean isImmediate, long newResult) {
         immediate = isImmediate;
         result = newResult;
     }
 
-    /** Adds the cause of a failure. Called by providers. */
+    /** Sets the cause of a failure. Called by providers. */
     public void setError(@Nullable StreamError newError) {
         error = newError;
     }
 
-    /** The work request's id. */
+    /** Identifier of the work request. */
     public long id() {
         return id;
     }
 
-    /** {@link QueuePair#number()}. */
+    /** Number of the queue pair: {@link QueuePair#number()}. */
     public long queuePair() {
         return queuePair;
     }
@@ -88,7 +88,7 @@ public final class WorkCompletion {
         return status;
     }
 
-    /** Octets transferred; of a receive, the length of the message, which is 0 for Immediate Data. */
+    /** Bytes transferred. For a receive, the length of the message, which is 0 for Immediate Data. */
     public long length() {
         return length;
     }
@@ -107,12 +107,12 @@ public final class WorkCompletion {
         return invalidatedStag;
     }
 
-    /** True for a receive that Immediate Data used up, whose memory is unchanged: see {@link #result()}. */
+    /** True when Immediate Data used up the receive. The memory is unchanged; see {@link #result()}. */
     public boolean isImmediate() {
         return immediate;
     }
 
-    /** Immediate Data that was received, or what an atomic operation found in the peer's memory. */
+    /** Immediate Data that was received, or the value that an atomic operation found in the peer's memory. */
     public long result() {
         return result;
     }

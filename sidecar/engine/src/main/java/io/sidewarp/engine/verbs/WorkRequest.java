@@ -8,8 +8,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One work request, filled by the caller and copied when it is posted, so that one instance serves any number of posts
- * without allocation. Not thread-safe.
+ * One work request. The caller fills it, and posting copies it. One instance serves any number of posts without
+ * allocation. Not thread-safe.
  */
 public final class WorkRequest {
 
@@ -41,7 +41,7 @@ public final class WorkRequest {
     private @Nullable MemoryRegion subject;
     private int key;
 
-    /** Forgets everything and begins a new request. */
+    /** Clears all fields and begins a new request. */
     public WorkRequest reset(long newId, Opcode newOpcode) {
         for (int i = 0; i < sgeCount; i++) {
             regions[i] = null;
@@ -72,7 +72,7 @@ public final class WorkRequest {
     /**
      * Adds a part of a local region.
      *
-     * @param offset octets from the beginning of the region
+     * @param offset bytes from the beginning of the region
      * @param octets length of the part
      * @throws IllegalStateException beyond {@link #MAX_SGE} elements
      */
@@ -88,14 +88,16 @@ public final class WorkRequest {
         return this;
     }
 
-    /** Names the peer's memory for RDMA Write, RDMA Read and the atomic operations, which need 8 aligned octets. */
+    /**
+     * Sets the peer's memory for RDMA Write, RDMA Read and atomic operations. Atomic operations need 8 aligned bytes.
+     */
     public WorkRequest remote(int stag, long taggedOffset) {
         remoteStag = stag;
         remoteTaggedOffset = taggedOffset;
         return this;
     }
 
-    /** Send or Immediate Data with Solicited Event. */
+    /** Sets Solicited Event for a Send or Immediate Data. */
     public WorkRequest solicited(boolean value) {
         solicited = value;
         return this;
@@ -107,15 +109,15 @@ public final class WorkRequest {
         return this;
     }
 
-    /** Waits until all work posted earlier is complete, and with it is done with local memory. */
+    /** Waits until all earlier posted work is complete and no longer uses local memory. */
     public WorkRequest localFence(boolean value) {
         localFence = value;
         return this;
     }
 
     /**
-     * The region of LOCAL_INVALIDATE, which only this queue pair may use. Both LOCAL_INVALIDATE and ENABLE wait for earlier
-     * Reads and atomic operations whose results go to their region.
+     * Sets the region of LOCAL_INVALIDATE. Only this queue pair may use that region. LOCAL_INVALIDATE and ENABLE wait
+     * for earlier Reads and atomic operations whose results go to their region.
      */
     public WorkRequest invalidate(MemoryRegion region) {
         subject = Objects.requireNonNull(region);
@@ -123,10 +125,10 @@ public final class WorkRequest {
     }
 
     /**
-     * The region of ENABLE, which only this queue pair may use. Its new STag is {@link MemoryRegion#stagWithKey}; work
-     * that is posted behind this may use it.
+     * Sets the region of ENABLE. Only this queue pair may use that region. Its new STag is
+     * {@link MemoryRegion#stagWithKey}. Work that is posted after this request may use the new STag.
      *
-     * @param newKey 8 bits, best another one each time
+     * @param newKey key of 8 bits, preferably a different key each time
      */
     public WorkRequest enable(MemoryRegion region, int newKey) {
         subject = Objects.requireNonNull(region);
@@ -134,38 +136,39 @@ public final class WorkRequest {
         return this;
     }
 
-    /** False: no completion is made when the work succeeds. */
+    /** Sets whether the work makes a completion when it succeeds. Failures always make a completion. */
     public WorkRequest signaled(boolean value) {
         signaled = value;
         return this;
     }
 
     /**
-     * True: the work completes when the peer's RDMA layer has placed it and everything posted before, as with a
-     * {@link Opcode#FLUSH} behind it. Reads and atomic operations do so anyway; local work takes no flush.
+     * Sets whether the work completes only when the peer's RDMA layer has placed this work and all earlier work. The
+     * effect is that of a {@link Opcode#FLUSH} after the work. Reads and atomic operations always do this. Local work
+     * takes no flush.
      */
     public WorkRequest flush(boolean value) {
         flush = value;
         return this;
     }
 
-    /** Send with Invalidate: the peer's STag to invalidate. */
+    /** Makes the request a Send with Invalidate and sets the peer's STag to invalidate. */
     public WorkRequest invalidateStag(int stag) {
         invalidate = true;
         invalidateStag = stag;
         return this;
     }
 
-    /** The 8 octets of Immediate Data, of which the most significant travels first. */
+    /** Sets the 8 bytes of Immediate Data. The most significant byte is sent first. */
     public WorkRequest immediate(long data) {
         immediate = data;
         return this;
     }
 
     /**
-     * What FETCH_ADD adds.
+     * Sets the value that FETCH_ADD adds.
      *
-     * @param mask the most significant bit of each field that is added on its own; 0 for one field of 64 bits
+     * @param mask most significant bit of each field that is added on its own; 0 for one field of 64 bits
      */
     public WorkRequest add(long value, long mask) {
         operand = value;
@@ -174,9 +177,9 @@ public final class WorkRequest {
     }
 
     /**
-     * What COMPARE_SWAP compares and stores.
+     * Sets the values that COMPARE_SWAP compares and stores.
      *
-     * @param mask bits that have to be equal; 0 swaps unconditionally
+     * @param mask bits that must be equal; 0 swaps unconditionally
      * @param swapMask bits that are replaced
      */
     public WorkRequest compareSwap(long value, long mask, long swap, long swapMask) {
@@ -211,7 +214,7 @@ public final class WorkRequest {
         return lengths[Objects.checkIndex(index, sgeCount)];
     }
 
-    /** Octets of all elements together. */
+    /** Bytes of all elements together. */
     public long length() {
         return length;
     }
@@ -244,7 +247,7 @@ public final class WorkRequest {
         return flush;
     }
 
-    /** The region that is invalidated or enabled, or null. */
+    /** Returns the region to invalidate or enable, or null. */
     public @Nullable MemoryRegion subject() {
         return subject;
     }
@@ -266,12 +269,12 @@ public final class WorkRequest {
         return immediate;
     }
 
-    /** What is added or swapped. */
+    /** Value to add or to swap in. */
     public long operand() {
         return operand;
     }
 
-    /** Field boundaries of an addition, or the bits that are swapped. */
+    /** Field boundaries of an addition, or the bits that a swap replaces. */
     public long operandMask() {
         return operandMask;
     }

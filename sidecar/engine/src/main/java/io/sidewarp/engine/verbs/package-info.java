@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * What an application sees, in the vocabulary of verbs: a {@link io.sidewarp.engine.verbs.Device} with protection
- * domains, memory regions, queue pairs and completion queues; work requests that are posted, and completions that are
- * polled. The states of a connection are those of {@link io.sidewarp.engine.verbs.QueuePairState}. Interfaces and
- * values only: a {@link io.sidewarp.engine.verbs.Device} comes from a provider.
+ * Interfaces and values that an application sees, in the vocabulary of verbs. A {@link io.sidewarp.engine.verbs.Device}
+ * has protection domains, memory regions, queue pairs and completion queues. Work requests are posted, and completions
+ * are polled. {@link io.sidewarp.engine.verbs.QueuePairState} lists the states of a connection. A
+ * {@link io.sidewarp.engine.verbs.Device} comes from a provider.
  */
 @NullMarked
 package io.sidewarp.engine.verbs;

@@ -44,7 +44,7 @@ class MemoryRegionTest {
         assertThat(other.access()).containsExactlyInAnyOrder(AccessRight.REMOTE_READ, AccessRight.LOCAL_WRITE);
         assertThat(other.path()).isEmpty();
         assertThat(other.state()).isEqualTo(RegionState.VALID);
-        assertThat(other).hasToString("region 0x89abcdef (16 octets, VALID)");
+        assertThat(other).hasToString("region 0x89abcdef (16 bytes, VALID)");
     }
 
     @Test

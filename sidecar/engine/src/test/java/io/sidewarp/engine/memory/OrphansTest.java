@@ -103,7 +103,7 @@ class OrphansTest {
             assertThat(first(backing)).isEqualTo((byte) 5);
             assertThat(backing.existed()).isTrue();
         }
-        assertRefused("own", 3, CreateMode.OPEN_OR_CREATE, ALICE, RegionException.Reason.OUT_OF_BOUNDS, "2 octets");
+        assertRefused("own", 3, CreateMode.OPEN_OR_CREATE, ALICE, RegionException.Reason.OUT_OF_BOUNDS, "2 bytes");
         assertThat(root.resolve("own")).hasBinaryContent(new byte[] {5, 6});
     }
 

@@ -336,7 +336,7 @@ class SharedVolumeTest {
     void anEmptyFileIsOutOfBounds() throws Exception {
         Files.createFile(root.resolve("empty"));
 
-        assertRefused("empty", 0, 0, false, RegionException.Reason.OUT_OF_BOUNDS, "has 0 octets");
+        assertRefused("empty", 0, 0, false, RegionException.Reason.OUT_OF_BOUNDS, "has 0 bytes");
     }
 
     @Test
@@ -372,7 +372,7 @@ class SharedVolumeTest {
         LinuxFiles.EROFS + ", NO_PERMISSION, mount it for reading and writing",
         LinuxFiles.EMFILE + ", NO_SPACE, limit of open files",
         LinuxFiles.ENOSPC + ", NO_SPACE, raise its size limit",
-        LinuxFiles.EFBIG + ", OUT_OF_BOUNDS, cannot be so long",
+        LinuxFiles.EFBIG + ", OUT_OF_BOUNDS, would be longer than",
         LinuxFiles.EACCES + ", NO_PERMISSION, mode 0660"
     })
     void saysWhyTheOperatingSystemRefusesAFile(int errno, RegionException.Reason reason, String remedy) {
@@ -405,7 +405,7 @@ class SharedVolumeTest {
         volume.open("file", 0, 0, false).close();
         volume.open("directory/new", 0, 1, true).close();
         assertRefused("directory", 0, 0, false, RegionException.Reason.NOT_A_FILE, "regular file");
-        assertRefused("file", 0, 11, false, RegionException.Reason.OUT_OF_BOUNDS, "10 octets");
+        assertRefused("file", 0, 11, false, RegionException.Reason.OUT_OF_BOUNDS, "10 bytes");
         assertRefused("file", 0, 11, true, RegionException.Reason.ALREADY_EXISTS, "file");
         assertRefused("file/x", 0, 1, true, RegionException.Reason.INVALID_PATH, "not a directory");
         assertRefused("directory/missing", 0, 0, false, RegionException.Reason.NOT_FOUND, "missing");

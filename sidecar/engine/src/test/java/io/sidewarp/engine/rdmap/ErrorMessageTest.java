@@ -39,29 +39,29 @@ class ErrorMessageTest {
         return Stream.of(
                 Arguments.of(
                         write(0x01020304, 0xF000_0000_0000_0005L, pattern(6, 1)),
-                        "RDMA Write of 6 octets to STag 0x01020304, tagged offset 0xf000000000000005"),
+                        "RDMA Write of 6 bytes to STag 0x01020304, tagged offset 0xf000000000000005"),
                 Arguments.of(
                         readRequest(1, 1, 2, 4_000_000_000L, 0xA0000001, 0x99),
-                        "RDMA Read Request for 4000000000 octets of STag 0xa0000001, tagged offset 0x99"),
+                        "RDMA Read Request for 4000000000 bytes of STag 0xa0000001, tagged offset 0x99"),
                 Arguments.of(
                         tagged(0xC1, 0x42, 7, 8, hex("01")),
-                        "RDMA Read Response of 1 octets to STag 0x00000007, tagged offset 0x8"),
-                Arguments.of(send(-1, pattern(3, 1)), "Send of 3 octets on queue 0, MSN 4294967295, message offset 0"),
+                        "RDMA Read Response of 1 bytes to STag 0x00000007, tagged offset 0x8"),
+                Arguments.of(send(-1, pattern(3, 1)), "Send of 3 bytes on queue 0, MSN 4294967295, message offset 0"),
                 Arguments.of(
                         sendInvalidate(1, 0x0BADCAFE),
-                        "Send with Invalidate of STag 0x0badcafe of 0 octets on queue 0, MSN 1, message offset 0"),
+                        "Send with Invalidate of STag 0x0badcafe of 0 bytes on queue 0, MSN 1, message offset 0"),
                 Arguments.of(
                         untagged(0x41, 0x46, 5, 9, 1, 0xFFFF_FFFFL, hex("")),
-                        "Send with SE and Invalidate of STag 0x00000005 of 0 octets on queue 9, MSN 1, message offset "
+                        "Send with SE and Invalidate of STag 0x00000005 of 0 bytes on queue 9, MSN 1, message offset "
                                 + "4294967295"),
-                Arguments.of(untagged(0x41, 0x45, 0, 0, 1, 0, hex("")), "Send with SE of 0 octets on queue 0"),
-                Arguments.of(untagged(0x41, 0x41, 0, 1, 1, 0, hex("01")), "RDMA Read Request of 1 octets on queue 1"),
-                Arguments.of(untagged(0x41, 0x47, 0, 2, 9, 0, hex("")), "Terminate of 0 octets on queue 2, MSN 9"),
-                Arguments.of(untagged(0x41, 0x4C, 0, 0, 1, 0, hex("")), "message with opcode 0xc of 0 octets"),
-                Arguments.of(untagged(0x41, 0x4B, 0, 0, 1, 0, hex("")), "Atomic Response of 0 octets on queue 0"),
-                Arguments.of(untagged(0x41, 0x48, 0, 0, 1, 0, hex("01")), "Immediate Data of 1 octets on queue 0"),
-                Arguments.of(hex("41 43"), "a segment of 2 octets, which is no complete header"),
-                Arguments.of(hex(""), "a segment of 0 octets, which is no complete header"));
+                Arguments.of(untagged(0x41, 0x45, 0, 0, 1, 0, hex("")), "Send with SE of 0 bytes on queue 0"),
+                Arguments.of(untagged(0x41, 0x41, 0, 1, 1, 0, hex("01")), "RDMA Read Request of 1 bytes on queue 1"),
+                Arguments.of(untagged(0x41, 0x47, 0, 2, 9, 0, hex("")), "Terminate of 0 bytes on queue 2, MSN 9"),
+                Arguments.of(untagged(0x41, 0x4C, 0, 0, 1, 0, hex("")), "message with opcode 0xc of 0 bytes"),
+                Arguments.of(untagged(0x41, 0x4B, 0, 0, 1, 0, hex("")), "Atomic Response of 0 bytes on queue 0"),
+                Arguments.of(untagged(0x41, 0x48, 0, 0, 1, 0, hex("01")), "Immediate Data of 1 bytes on queue 0"),
+                Arguments.of(hex("41 43"), "a segment of 2 bytes, which is shorter than its header"),
+                Arguments.of(hex(""), "a segment of 0 bytes, which is shorter than its header"));
     }
 
     @ParameterizedTest(name = "{1}")
@@ -141,7 +141,7 @@ class ErrorMessageTest {
         }
 
         assertThat(message())
-                .contains("RDMA Read Request of 28 octets on queue 1")
+                .contains("RDMA Read Request of 28 bytes on queue 1")
                 .endsWith("this side's ird of 4 permits at a time: raise ird here, or lower the peer's ord");
     }
 
@@ -156,7 +156,7 @@ class ErrorMessageTest {
         assertThat(stream.events().messages().getLast())
                 .isEqualTo(
                         "terminated by this side: connection closed, terminated or lost (layer 0x2, type 0x0, code 0x01,"
-                                + " found here): the peer closed amid a message or before an answer");
+                                + " found here): the peer closed in the middle of a message or before an answer");
     }
 
     @Test

@@ -12,13 +12,13 @@ final class Crc32c {
 
     private final CRC32C crc = new CRC32C();
 
-    /** The CRC32c value of the octets. */
+    /** Returns the CRC32c value of the bytes. */
     int of(WireBuffer buffer, int offset, int length) {
         ByteBuffer nio = buffer.nio();
         nio.limit(offset + length).position(offset);
         crc.reset();
         crc.update(nio);
-        // Absolute accessors of the buffer check against the limit, so it must not stay lowered.
+        // Absolute accessors of the buffer check against the limit, so the limit must be restored.
         nio.clear();
         return (int) crc.getValue();
     }

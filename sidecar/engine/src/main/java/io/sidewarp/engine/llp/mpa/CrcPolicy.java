@@ -3,16 +3,16 @@
 
 package io.sidewarp.engine.llp.mpa;
 
-/** What an endpoint says about CRCs. They are used if either side declares that it needs them (RFC 5044 section 4.4). */
+/** CRC policy of an endpoint. Both sides use CRCs if either side declares that it needs them (RFC 5044 section 4.4). */
 public enum CrcPolicy {
-    /** C=1 is declared, and a peer that does not declare it too is refused. */
+    /** Declares C=1, and refuses a peer that does not declare C=1 as well. */
     REQUIRED,
-    /** C=1 is declared: CRCs are used whatever the peer says. */
+    /** Declares C=1. CRCs are used whatever the peer declares. */
     PREFERRED,
-    /** C=0 is declared: CRCs only if the peer needs them. For the administrator alone to choose. */
+    /** Declares C=0. CRCs are used only if the peer needs them. Only the administrator may choose this policy. */
     REFUSED;
 
-    /** C bit of this side's frame. */
+    /** Returns the C bit of this side's frame. */
     public boolean declared() {
         return this != REFUSED;
     }

@@ -6,13 +6,13 @@ package io.sidewarp.engine.llp.mpa;
 import io.sidewarp.engine.llp.EnhancedData;
 import org.jspecify.annotations.Nullable;
 
-/** Where a start-up frame has IRD and ORD: in front of the Consumer's Private Data, in one form or another. */
+/** Form of IRD and ORD in a start-up frame. IRD and ORD stand before the Private Data of the Consumer. */
 enum DepthForm {
-    /** Nowhere. */
+    /** The frame has no IRD and ORD. */
     NONE(0),
     /** S=1 and {@link EnhancedData} (RFC 6581 section 9). */
     ENHANCED(EnhancedData.LENGTH),
-    /** Two words of 32 bits without any flag: {@link DepthNegotiation#PRIVATE_DATA}. */
+    /** Two words of 32 bits without any flag; see {@link DepthNegotiation#PRIVATE_DATA}. */
     LEGACY(8);
 
     private static final int LEGACY_ORD_OFFSET = 4;
@@ -23,22 +23,22 @@ enum DepthForm {
         this.length = length;
     }
 
-    /** The form in a frame with S=0. */
+    /** Returns the form in a frame with S=0. */
     static DepthForm unenhanced(DepthNegotiation depths) {
         return depths == DepthNegotiation.PRIVATE_DATA ? LEGACY : NONE;
     }
 
-    /** The form in a Request. */
+    /** Returns the form in a Request. */
     static DepthForm ofRequest(int revision, DepthNegotiation depths) {
         return revision >= 2 ? ENHANCED : unenhanced(depths);
     }
 
-    /** Octets of it. */
+    /** Bytes that the form takes. */
     int length() {
         return length;
     }
 
-    /** Octets that are left for the Consumer. */
+    /** Bytes of Private Data that are left for the Consumer. */
     int room() {
         return MpaFrameFlyweight.MAX_PD_LENGTH - length;
     }

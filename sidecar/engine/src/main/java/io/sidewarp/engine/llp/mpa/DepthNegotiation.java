@@ -3,18 +3,18 @@
 
 package io.sidewarp.engine.llp.mpa;
 
-/** How the two sides tell each other how many RDMA Reads they serve (IRD) and want (ORD). */
+/** Ways to negotiate the RDMA Reads that a side serves (IRD) and wants (ORD). */
 public enum DepthNegotiation {
-    /** In the enhanced data of revision 2, and not at all with other revisions (RFC 6581 section 9.1). */
+    /** Revision 2 carries the depths in the enhanced data. Other revisions do not negotiate (RFC 6581 section 9.1). */
     ENHANCED,
     /**
-     * As {@link #ENHANCED}, and with other revisions in the first 8 octets of the Private Data, as Windows does for SMB
-     * Direct: IRD and ORD, 32 bits each, big-endian.
+     * Revision 2 works as with {@link #ENHANCED}. Other revisions carry the depths in the first 8 bytes of the Private
+     * Data, as Windows does for SMB Direct: IRD and ORD, 32 bits each, big-endian.
      */
     PRIVATE_DATA,
     /**
-     * Not at all: the applications see to it. Revision 2 says so with 0x3FFF. A Responder's ORD does not exceed the IRD of
-     * the Request all the same (RFC 6581 section 9.1).
+     * The depths are left to the applications. Revision 2 states this with 0x3FFF. A Responder's ORD still does not
+     * exceed the IRD of the Request (RFC 6581 section 9.1).
      */
     NONE
 }

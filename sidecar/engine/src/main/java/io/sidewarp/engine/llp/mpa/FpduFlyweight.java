@@ -6,7 +6,7 @@ package io.sidewarp.engine.llp.mpa;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * Layout of an FPDU (RFC 5044 section 4.1, Figure 2), shown and counted without Markers.
+ * Layout of an FPDU (RFC 5044 section 4.1, Figure 2). The figure and all lengths leave out Markers.
  *
  * <pre>
  *   0                   1                   2                   3
@@ -16,13 +16,13 @@ import io.sidewarp.engine.memory.WireBuffer;
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+                               +
  *  ~                            ULPDU                              ~
  *  |                               +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
- *  |                               |        PAD (0-3 octets)       |
+ *   |                               |        PAD (0-3 bytes)        |
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  *  |                              CRC                              |
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  * </pre>
  *
- * <p>The CRC field is the one place where an octet order differs: least significant octet first, as iSCSI has it.
+ * <p>Only the CRC field has another byte order: least significant byte first, as in iSCSI.
  */
 public final class FpduFlyweight {
 
@@ -31,40 +31,40 @@ public final class FpduFlyweight {
     public static final int ULPDU_OFFSET = 2;
     public static final int CRC_FIELD_LENGTH = 4;
 
-    /** FPDUs are an integral multiple of this many octets. */
+    /** FPDUs are an integral multiple of this many bytes. */
     public static final int ALIGNMENT = 4;
 
-    /** The largest ULPDU that DDP may hand over, in octets (RFC 5044 section 3). */
+    /** The largest ULPDU that DDP may hand over, in bytes (RFC 5044 section 3). */
     public static final int MAX_ULPDU_LENGTH = 64768;
 
     private FpduFlyweight() {}
 
-    /** Octets of PAD behind a ULPDU. */
+    /** Returns the bytes of PAD after a ULPDU. */
     public static int padLength(int ulpduLength) {
         return -(ULPDU_LENGTH_FIELD_LENGTH + ulpduLength) & (ALIGNMENT - 1);
     }
 
-    /** Octets of the whole FPDU around a ULPDU, without Markers. */
+    /** Returns the bytes of the whole FPDU of a ULPDU, without Markers. */
     public static int length(int ulpduLength) {
         return crcOffset(ulpduLength) + CRC_FIELD_LENGTH;
     }
 
-    /** Where the CRC field stands behind a ULPDU, without Markers. */
+    /** Returns the offset of the CRC field in the FPDU of a ULPDU, without Markers. */
     public static int crcOffset(int ulpduLength) {
         return ULPDU_LENGTH_FIELD_LENGTH + ulpduLength + padLength(ulpduLength);
     }
 
-    /** ULPDU_Length of the FPDU at the offset. */
+    /** Returns the ULPDU_Length of the FPDU at the offset. */
     public static int ulpduLength(WireBuffer buffer, int fpduOffset) {
         return buffer.getUnsignedShort(fpduOffset + ULPDU_LENGTH_FIELD_OFFSET);
     }
 
-    /** Writes ULPDU_Length of the FPDU at the offset. */
+    /** Writes the ULPDU_Length of the FPDU at the offset. */
     public static void ulpduLength(WireBuffer buffer, int fpduOffset, int value) {
         buffer.putShort(fpduOffset + ULPDU_LENGTH_FIELD_OFFSET, value);
     }
 
-    /** Writes PAD behind a ULPDU of the given length. */
+    /** Writes the PAD after a ULPDU of the given length. */
     public static void pad(WireBuffer buffer, int fpduOffset, int ulpduLength) {
         int padOffset = fpduOffset + ULPDU_OFFSET + ulpduLength;
         for (int i = padLength(ulpduLength) - 1; i >= 0; i--) {
@@ -72,12 +72,12 @@ public final class FpduFlyweight {
         }
     }
 
-    /** The CRC field that stands at the offset. */
+    /** Returns the CRC field at the offset. */
     public static int crc(WireBuffer buffer, int crcOffset) {
         return Integer.reverseBytes(buffer.getInt(crcOffset));
     }
 
-    /** Writes the CRC field that stands at the offset. */
+    /** Writes the CRC field at the offset. */
     public static void crc(WireBuffer buffer, int crcOffset, int value) {
         buffer.putInt(crcOffset, Integer.reverseBytes(value));
     }

@@ -9,23 +9,23 @@ import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Inbound half of Full Operation: finds the FPDUs in the octet stream by their ULPDU_Length, verifies them and passes
+ * Inbound half of Full Operation. Finds the FPDUs in the byte stream by their ULPDU_Length, verifies them and passes
  * their ULPDUs up (RFC 5044 sections 5.2 and 6).
  *
- * <p>An FPDU that lies in the input as a whole is handed up from there. One that does not is put together in a buffer
- * of the transport, which is held only until the FPDU is complete, and which grows with what has come of it; or it is left
- * to a caller that keeps it in the input, if it is long. Markers are taken out in place. Any ULPDU_Length that the field can
- * express is taken: section 3 limits the sender to 64768 octets, and section 8 has no error for a receiver to raise.
- * Allocates nothing.
+ * <p>An FPDU that is complete in the input is passed up from there. An incomplete FPDU is assembled in a buffer of the
+ * transport. The buffer is held only until the FPDU is complete, and grows with the bytes that have arrived. A caller
+ * may instead keep the bytes of a long FPDU in its input. Markers are removed in place. The reader accepts every
+ * ULPDU_Length that the field can express. Section 3 limits the sender to 64768 bytes, and section 8 has no error for
+ * the receiver. Allocates nothing.
  */
 final class FpduReader {
 
-    /** Octets of an FPDU that is cheaply copied to be put together. */
+    /** Longest FPDU in bytes that is cheap to copy into a buffer. */
     static final int SHORT = 4096;
 
     /**
-     * How many times the octets that have come the buffer of a longer one may hold: so much that growing copies little, and
-     * so little that the peer has to send what it makes this side hold.
+     * Maximum ratio of the buffer of a longer FPDU to the bytes that have arrived. The ratio is so high that growing
+     * copies little. It is so low that the peer has to send most of the bytes that it makes this side hold.
      */
     private static final int AHEAD = 4;
 
@@ -50,7 +50,7 @@ final class FpduReader {
     /**
      * @param crc whether CRCs are checked
      * @param markers whether the peer inserts Markers
-     * @param position where in the stream the first FPDU begins, counted as {@link MarkerFlyweight} says
+     * @param position position in the stream where the first FPDU begins, counted as in {@link MarkerFlyweight}
      */
     FpduReader(MpaTransport transport, UpperLayer upper, boolean crc, boolean markers, long position) {
         this.transport = transport;
@@ -60,32 +60,32 @@ final class FpduReader {
         this.position = position;
     }
 
-    /** Whether at least one FPDU was received and validated. */
+    /** Returns whether at least one FPDU was received and validated. */
     boolean validated() {
         return validated;
     }
 
-    /** Whether the input so far ends inside an FPDU. */
+    /** Returns whether the input so far ends inside an FPDU. */
     boolean insideFpdu() {
         return held > 0 || left > 0;
     }
 
-    /** Where in the stream the FPDU begins that is complete next, counted as in the constructor. */
+    /** Position in the stream where the next FPDU to complete begins, counted as in the constructor. */
     long position() {
         return position;
     }
 
-    /** Octets at the end of the latest input that were left to the caller. */
+    /** Bytes at the end of the latest input that were left to the caller. */
     int left() {
         return left;
     }
 
-    /** Octets of the FPDU that they begin. */
+    /** Length in bytes of the FPDU that begins with the bytes left to the caller. */
     int incompleteLength() {
         return incompleteLength;
     }
 
-    /** Drops what is held of an incomplete FPDU; further input is ignored. */
+    /** Drops the bytes of an incomplete FPDU and ignores further input. */
     void stop() {
         stopped = true;
         held = 0;
@@ -97,12 +97,11 @@ final class FpduReader {
     }
 
     /**
-     * Takes the next octets of the stream, which it may rearrange where they are. After an error the reader has
-     * stopped.
+     * Takes the next bytes of the stream, and may rearrange them in place. After an error the reader has stopped.
      *
-     * @param keeps whether the caller keeps the beginning of an FPDU of more than {@link #SHORT} octets and passes it again
-     *     with what follows
-     * @return what is wrong with the stream, or null
+     * @param keeps whether the caller keeps the beginning of an FPDU of more than {@link #SHORT} bytes and passes it
+     *     again with the bytes that follow
+     * @return error in the stream, or null
      */
     @Nullable
     LlpError receive(WireBuffer in, int offset, int length, boolean keeps) {
@@ -140,7 +139,9 @@ final class FpduReader {
         return null;
     }
 
-    /** Keeps octets of an incomplete FPDU: its header here, all of it in a buffer once its length is known. */
+    /**
+     * Keeps bytes of an incomplete FPDU: first its header here, then all bytes in a buffer once the length is known.
+     */
     private int hold(WireBuffer in, int offset, int available) {
         int taken = 0;
         WireBuffer target = partial;
@@ -169,7 +170,7 @@ final class FpduReader {
         return taken + more;
     }
 
-    /** Of the buffer of an incomplete FPDU, of which so many octets have come. */
+    /** Returns the capacity for the buffer of an incomplete FPDU after the given number of bytes has arrived. */
     private int capacity(int octets) {
         return Math.min(partialLength, Math.max(SHORT, AHEAD * octets));
     }
@@ -201,7 +202,7 @@ final class FpduReader {
         return null;
     }
 
-    /** Checks the Markers of an FPDU and closes the gaps that they leave; false if one points elsewhere. */
+    /** Checks the Markers of an FPDU and closes their gaps. Returns false if a Marker has a wrong pointer. */
     private boolean removeMarkers(WireBuffer buffer, int offset, int fpdu, int end) {
         if (fpdu != offset && MarkerFlyweight.fpduPtr(buffer, offset) != 0) {
             return false;

@@ -6,7 +6,7 @@ package io.sidewarp.engine.llp.mpa;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * Outbound half of Full Operation: makes an FPDU of a ULPDU that stands at its place in the output buffer already (RFC
+ * Outbound half of Full Operation. Builds an FPDU around a ULPDU that is already at its place in the output buffer (RFC
  * 5044 sections 4.1 to 4.4). Allocates nothing.
  */
 final class FpduWriter {
@@ -17,9 +17,9 @@ final class FpduWriter {
     private long position;
 
     /**
-     * @param crc whether the CRC field is computed, or zero
+     * @param crc whether the CRC field is computed; the field is zero otherwise
      * @param markers whether Markers are inserted
-     * @param position where in the stream the first FPDU begins, counted as {@link MarkerFlyweight} says
+     * @param position position in the stream where the first FPDU begins, counted as in {@link MarkerFlyweight}
      */
     FpduWriter(boolean crc, boolean markers, long position) {
         this.crc = crc;
@@ -27,21 +27,21 @@ final class FpduWriter {
         this.position = position;
     }
 
-    /** Octets of the next FPDU with everything around a ULPDU of the given length. */
+    /** Returns the length in bytes of the next FPDU with a ULPDU of the given length. */
     int fpduLength(int ulpduLength) {
         int plain = FpduFlyweight.length(ulpduLength);
         return markers ? plain + MarkerFlyweight.count(position, plain) * MarkerFlyweight.LENGTH : plain;
     }
 
-    /** Octets of the next FPDU in front of its ULPDU's first octet. */
+    /** Bytes of the next FPDU before the first byte of its ULPDU. */
     int ulpduOffset() {
         return leadingMarkerLength() + FpduFlyweight.ULPDU_OFFSET;
     }
 
     /**
-     * Completes the FPDU that begins at the offset, around a ULPDU that stands contiguously at {@link #ulpduOffset()}.
+     * Completes the FPDU at the offset, around a contiguous ULPDU at {@link #ulpduOffset()}.
      *
-     * @return octets of the FPDU
+     * @return bytes of the FPDU
      */
     int write(WireBuffer buffer, int offset, int ulpduLength) {
         int length = fpduLength(ulpduLength);
@@ -58,8 +58,8 @@ final class FpduWriter {
     }
 
     /**
-     * Moves the octets behind each Marker to where they belong, the last ones first, so that nothing is overwritten and
-     * each octet is moved at most once.
+     * Moves the bytes after each Marker to their final place. The last bytes move first, so that no byte is overwritten
+     * and each byte moves at most once.
      */
     private void insertMarkers(WireBuffer buffer, int offset, int header, int plainLength) {
         if (header != offset) {

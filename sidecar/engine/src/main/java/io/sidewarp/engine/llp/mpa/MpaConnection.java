@@ -11,20 +11,28 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One MPA connection over one TCP connection (RFC 5044): start-up, then Full Operation until the connection ends. A
- * state machine without I/O, threads or timers; everything happens on the event loop that owns the TCP connection.
+ * One MPA connection over one TCP connection (RFC 5044): start-up, then Full Operation until the connection ends. The
+ * class is a state machine without I/O, threads or timers. Everything runs on the event loop that owns the TCP
+ * connection.
  *
- * <p>The I/O layer calls {@link #start} when the TCP stream has reached the point where MPA begins, {@link #receive},
- * {@link #receiveDone} and {@link #receiveEnd} with what arrives, {@link #produce} and {@link #transferred} when octets
- * can go out and have gone, {@link #startupTimeout} when its timer says so, and last of all either {@link #closed} or
- * {@link #receiveLost}. The layer above uses it as a {@link LowerLayer}; positions there are octets of the outbound TCP
+ * <p>The I/O layer makes these calls:
+ *
+ * <ul>
+ *   <li>{@link #start} when the TCP stream has reached the point where MPA begins,
+ *   <li>{@link #receive}, {@link #receiveDone} and {@link #receiveEnd} for input,
+ *   <li>{@link #produce} when bytes can be sent, and {@link #transferred} when bytes were sent,
+ *   <li>{@link #startupTimeout} when its timer expires,
+ *   <li>and finally either {@link #closed} or {@link #receiveLost}.
+ * </ul>
+ *
+ * <p>The layer above uses the connection as a {@link LowerLayer}. Positions there count the bytes of the outbound TCP
  * stream since MPA began.
  *
- * <p>Full Operation allocates nothing per FPDU and answers what is wrong with the input without exceptions.
+ * <p>Full Operation allocates nothing per FPDU and reports faults in the input without exceptions.
  */
 public final class MpaConnection implements LowerLayer {
 
-    /** Room in octets that holds every FPDU: 64768 octets of ULPDU, Markers and the rest. */
+    /** Buffer size in bytes that holds every FPDU: 64768 bytes of ULPDU, Markers, header, PAD and CRC. */
     public static final int MAX_FPDU_LENGTH = 65288;
 
     private static final int NO_CLAIM = -1;
@@ -56,8 +64,8 @@ public final class MpaConnection implements LowerLayer {
     private long transferredPosition;
 
     /**
-     * @param options for start-up; a Responder may change them when it accepts
-     * @param listener told about start-up
+     * @param options options of start-up; a Responder may change them when it accepts
+     * @param listener listener for start-up
      */
     public MpaConnection(MpaRole role, MpaOptions options, MpaTransport transport, MpaStartupListener listener) {
         this.role = role;
@@ -68,7 +76,7 @@ public final class MpaConnection implements LowerLayer {
 
     // ---- Start-up
 
-    /** MPA begins here in the TCP stream, in both directions. The Initiator asks for output. */
+    /** Begins MPA at the current point of the TCP stream, in both directions. The Initiator asks for output. */
     public void start() {
         if (startup.hasOutput()) {
             transport.requestOutput();
@@ -76,7 +84,7 @@ public final class MpaConnection implements LowerLayer {
     }
 
     /**
-     * Binds the layer above, at the latest before {@link MpaStartupListener#onEstablished} returns (RFC 5044 section
+     * Attaches the layer above, at the latest before {@link MpaStartupListener#onEstablished} returns (RFC 5044 section
      * 7.1).
      */
     public void attach(UpperLayer upperLayer) {
@@ -86,33 +94,33 @@ public final class MpaConnection implements LowerLayer {
         upper = upperLayer;
     }
 
-    /** Responder: what a policy has against accepting a Request, or nothing. */
+    /** Responder: returns the reason why a policy does not accept a Request, or nothing. */
     public static Optional<String> refusal(MpaPolicy policy, MpaStartup request) {
         return Optional.ofNullable(Startup.refusal(policy, request.revision(), request.peerCrc()));
     }
 
     /**
-     * Responder: accepts the Request that {@link MpaStartupListener#onRequest} told of. Without effect if start-up
+     * Responder: accepts the Request that {@link MpaStartupListener#onRequest} reported. Has no effect if start-up has
      * failed meanwhile.
      *
-     * @param options for the Reply and for this connection from now on
+     * @param options options for the Reply and for this connection from now on
      */
     public void accept(MpaOptions options) {
         startup.accept(options);
     }
 
     /**
-     * Responder: rejects the Request that {@link MpaStartupListener#onRequest} told of. Without effect if start-up
+     * Responder: rejects the Request that {@link MpaStartupListener#onRequest} reported. Has no effect if start-up has
      * failed meanwhile.
      *
-     * @param options for the Reply: its Private Data, and the depths that would have been needed
+     * @param options options for the Reply: its Private Data, and the depths that this side would need
      */
     public void reject(MpaOptions options) {
         startup.reject(options);
     }
 
     /**
-     * Sends no FPDU before {@link #releaseOutput()}, for peers that overlook one which arrives right behind their Reply.
+     * Holds all FPDUs back until {@link #releaseOutput()}, for peers that overlook an FPDU directly after their Reply.
      * Legal before {@link MpaStartupListener#onEstablished} returns.
      */
     public void holdOutput() {
@@ -125,7 +133,7 @@ public final class MpaConnection implements LowerLayer {
         replayRequestOutput();
     }
 
-    /** The time that the I/O layer gives start-up is over. Without effect once start-up has ended. */
+    /** Fails start-up because the time that the I/O layer allows has ended. Has no effect after start-up. */
     public void startupTimeout() {
         startup.timeout();
     }
@@ -155,18 +163,19 @@ public final class MpaConnection implements LowerLayer {
     // ---- Input
 
     /**
-     * Takes octets that TCP delivered, in any portions. They may be changed where they are, and are done with when this
-     * returns.
+     * Takes bytes that TCP delivered, in portions of any size. The method may change the bytes in place, and does not
+     * use them after it returns.
      *
-     * @return octets taken: all, except behind a Reply that rejects when TCP is left open for other use
+     * @return bytes taken. These are all bytes, unless they follow a Reply that rejects while TCP stays open for other
+     *     use
      */
     public int receive(WireBuffer in, int offset, int length) {
         return receive(in, offset, length, false);
     }
 
     /**
-     * As {@link #receive(WireBuffer, int, int)}. A caller that keeps is left with the beginning of a long FPDU
-     * ({@link #incompleteFpdu}), to be passed again with what follows behind it.
+     * Takes bytes as {@link #receive(WireBuffer, int, int)} does. With {@code keeps}, the beginning of a long FPDU
+     * ({@link #incompleteFpdu}) is left to the caller. The caller passes it again, followed by the next bytes.
      */
     public int receive(WireBuffer in, int offset, int length, boolean keeps) {
         int taken = 0;
@@ -187,17 +196,17 @@ public final class MpaConnection implements LowerLayer {
         return length;
     }
 
-    /** Octets of the FPDU whose beginning was not taken, or 0 when everything was. */
+    /** Returns the length in bytes of the FPDU whose beginning was not taken, or 0 when all bytes were taken. */
     public int incompleteFpdu() {
         return reader == null || reader.left() == 0 ? 0 : reader.incompleteLength();
     }
 
-    /** Whether the input so far ends inside an FPDU. */
+    /** Returns whether the input so far ends inside an FPDU. */
     public boolean isInsideFpdu() {
         return reader != null && reader.insideFpdu();
     }
 
-    /** Octets of the FPDUs that were received and validated. */
+    /** Bytes of the FPDUs that were received and validated. */
     public long receivedPosition() {
         return reader == null ? 0 : reader.position();
     }
@@ -214,14 +223,14 @@ public final class MpaConnection implements LowerLayer {
         }
     }
 
-    /** The batch of input is over. */
+    /** Reports the end of a batch of input. */
     public void receiveDone() {
         if (reader != null && upper != null && !closed) {
             upper.onInputDone();
         }
     }
 
-    /** TCP delivered a FIN: the peer sends no more. */
+    /** Reports the FIN of the peer: the peer sends no more. */
     public void receiveEnd() {
         if (startup.inProgress()) {
             startup.receiveEnd();
@@ -237,12 +246,14 @@ public final class MpaConnection implements LowerLayer {
         }
     }
 
-    /** The TCP connection is gone out of order: reset, timed out, failed. No further call may follow. */
+    /** Reports the loss of the TCP connection by a reset, time-out or failure. No call may follow. */
     public void receiveLost(String cause) {
         finish(false, cause);
     }
 
-    /** The TCP connection is gone after both directions were closed, or after an abort. No further call may follow. */
+    /**
+     * Reports the end of the TCP connection after both directions were closed, or after an abort. No call may follow.
+     */
     public void closed() {
         finish(!aborted && !truncated, aborted ? "aborted by this side" : "closed");
     }
@@ -265,13 +276,14 @@ public final class MpaConnection implements LowerLayer {
     // ---- Output
 
     /**
-     * Writes octets for TCP: a start-up frame, then FPDUs of the layer above. What is written is considered sent in
-     * this order. FPDUs are no longer than the buffer. One of {@link #MAX_FPDU_LENGTH} octets and some for a start-up frame
-     * shortens none; one that holds a start-up frame, or an FPDU of the smallest MULPDU, always gets on.
+     * Writes bytes for TCP: a start-up frame, then FPDUs of the layer above. The written bytes count as sent in this
+     * order. An FPDU is never longer than the buffer. A buffer of {@link #MAX_FPDU_LENGTH} bytes plus room for a
+     * start-up frame shortens no FPDU. A buffer for a start-up frame, or for an FPDU of the smallest MULPDU,
+     * always allows progress.
      *
-     * @param offset where to write first
-     * @param end behind the last octet that may be written
-     * @return octets written, 0 when there is nothing to send
+     * @param offset first offset to write
+     * @param end offset after the last byte that may be written
+     * @return bytes written, 0 when there is nothing to send
      */
     public int produce(WireBuffer out, int offset, int end) {
         cursor = offset;
@@ -295,14 +307,14 @@ public final class MpaConnection implements LowerLayer {
                 claimed = NO_CLAIM;
             }
             if (outputWanted && peerClosed && !outputHeld) {
-                // No FPDU can come any more that would permit the output which the upper layer tried.
+                // No FPDU can arrive any more that would permit the output of the upper layer.
                 close();
             }
         }
         return cursor - offset;
     }
 
-    /** TCP took over that many more of the octets that {@link #produce} returned. */
+    /** Reports that TCP took over more of the bytes that {@link #produce} returned. */
     public void transferred(long octets) {
         transferredPosition += octets;
         if (reader != null && upper != null && !closed) {
@@ -313,7 +325,8 @@ public final class MpaConnection implements LowerLayer {
     /**
      * {@inheritDoc}
      *
-     * <p>Here too {@link UpperLayer#produce()} is called, so that it can end the direction, but its claims are refused.
+     * <p>Even while output is forbidden, {@link UpperLayer#produce()} is called so that it can end the direction. Its
+     * claims are then refused.
      */
     @Override
     public boolean outputPermitted() {
@@ -336,7 +349,7 @@ public final class MpaConnection implements LowerLayer {
         }
     }
 
-    /** @param room octets that an FPDU has at most, besides what else bounds it */
+    /** @param room most bytes that an FPDU may have, besides its other limits */
     private void updateMulpdu(int room) {
         MpaStartup agreed = startup.agreed();
         int cap = startup.options().policy().maxFpdu();
@@ -365,7 +378,7 @@ public final class MpaConnection implements LowerLayer {
             throw new IllegalStateException("claim outside of produce");
         }
         if (ulpduLength < 1 || ulpduLength > mulpdu) {
-            throw new IllegalArgumentException("ULPDU of " + ulpduLength + " octets, MULPDU is " + mulpdu);
+            throw new IllegalArgumentException("ULPDU of " + ulpduLength + " bytes, MULPDU is " + mulpdu);
         }
         if (outputHeld || !outputPermitted()) {
             outputWanted = !outputEnded;
@@ -446,7 +459,7 @@ public final class MpaConnection implements LowerLayer {
         }
     }
 
-    /** A close asked for while a start-up frame had to go out follows now. */
+    /** Carries out a close that was requested before the start-up frame had been sent. */
     private void endOutputBehindStartup() {
         if (startup.hasOutput() || aborted) {
             return;

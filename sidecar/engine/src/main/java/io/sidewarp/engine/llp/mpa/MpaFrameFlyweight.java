@@ -8,14 +8,14 @@ import io.sidewarp.engine.memory.WireBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * MPA Request and Reply Frame (RFC 5044 section 7.1.1, Figure 8; S: RFC 6581 section 6).
+ * MPA Request and Reply Frame (RFC 5044 section 7.1.1, Figure 8; flag S: RFC 6581 section 6).
  *
  * <pre>
  *   0                   1                   2                   3
  *   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  *  |                                                               |
- *  +              Key: 16 octets, "MPA ID Req Frame"               +
+ *   +              Key: 16 bytes, "MPA ID Req Frame"                +
  *  |                        or "MPA ID Rep Frame"                  |
  *  +                                                               +
  *  |                                                               |
@@ -24,13 +24,13 @@ import java.nio.charset.StandardCharsets;
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  *  |M|C|R|S|  Res  |      Rev      |           PD_Length           |
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
- *  ~                   Private Data, 0 to 512 octets               ~
+ *   ~                   Private Data, 0 to 512 bytes                ~
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  * </pre>
  */
 public final class MpaFrameFlyweight {
 
-    /** Octets in front of the Private Data. */
+    /** Bytes before the Private Data. */
     public static final int HEADER_LENGTH = 20;
 
     public static final int KEY_FIELD_OFFSET = 0;
@@ -40,10 +40,10 @@ public final class MpaFrameFlyweight {
     public static final int PD_LENGTH_FIELD_OFFSET = 18;
     public static final int PRIVATE_DATA_FIELD_OFFSET = HEADER_LENGTH;
 
-    /** Private Data that a frame may hold, in octets. */
+    /** Maximum length of the Private Data of a frame, in bytes. */
     public static final int MAX_PD_LENGTH = 512;
 
-    /** The largest frame, in octets. */
+    /** The largest frame, in bytes. */
     public static final int MAX_LENGTH = HEADER_LENGTH + MAX_PD_LENGTH;
 
     private static final int M_FLAG = 0x80;
@@ -67,12 +67,12 @@ public final class MpaFrameFlyweight {
         return this;
     }
 
-    /** Whether the first octets of Key, up to all 16, are those of a Request. */
+    /** Returns whether the given number of first bytes, at most 16, matches the Key of a Request. */
     public boolean isRequestKey(int octets) {
         return isKey(REQUEST_KEY, octets);
     }
 
-    /** Whether the first octets of Key, up to all 16, are those of a Reply. */
+    /** Returns whether the given number of first bytes, at most 16, matches the Key of a Reply. */
     public boolean isReplyKey(int octets) {
         return isKey(REPLY_KEY, octets);
     }
@@ -89,7 +89,7 @@ public final class MpaFrameFlyweight {
         return this;
     }
 
-    /** M: the sender of this frame requires Markers in what it receives. */
+    /** M flag: the sender of this frame requires Markers in its input. */
     public boolean m() {
         return flag(M_FLAG);
     }
@@ -98,7 +98,7 @@ public final class MpaFrameFlyweight {
         return flag(M_FLAG, value);
     }
 
-    /** C: the sender of this frame requires CRCs. */
+    /** C flag: the sender of this frame requires CRCs. */
     public boolean c() {
         return flag(C_FLAG);
     }
@@ -107,7 +107,7 @@ public final class MpaFrameFlyweight {
         return flag(C_FLAG, value);
     }
 
-    /** R: rejected connection, in a Reply. */
+    /** R flag: the connection is rejected, in a Reply. */
     public boolean r() {
         return flag(R_FLAG);
     }
@@ -116,7 +116,7 @@ public final class MpaFrameFlyweight {
         return flag(R_FLAG, value);
     }
 
-    /** S: the Private Data begins with {@link EnhancedData}. Reserved in revision 1. */
+    /** S flag: the Private Data begins with {@link EnhancedData}. Reserved in revision 1. */
     public boolean s() {
         return flag(S_FLAG);
     }
@@ -125,7 +125,7 @@ public final class MpaFrameFlyweight {
         return flag(S_FLAG, value);
     }
 
-    /** Res: the four reserved bits behind S. */
+    /** Res field: the four reserved bits after S. */
     public int res() {
         return buffer.getUnsignedByte(offset + FLAGS_FIELD_OFFSET) & RES_MASK;
     }
@@ -136,7 +136,7 @@ public final class MpaFrameFlyweight {
         return this;
     }
 
-    /** Rev: revision of MPA. */
+    /** Rev field: revision of MPA. */
     public int rev() {
         return buffer.getUnsignedByte(offset + REV_FIELD_OFFSET);
     }
@@ -146,26 +146,26 @@ public final class MpaFrameFlyweight {
         return this;
     }
 
-    /** PD_Length: octets of Private Data, as the field says. */
+    /** PD_Length field: bytes of Private Data. */
     public int pdLength() {
         return buffer.getUnsignedShort(offset + PD_LENGTH_FIELD_OFFSET);
     }
 
-    /** A copy of the Private Data from the given octet on. */
+    /** Returns a copy of the Private Data from the given byte on. */
     public byte[] privateData(int from) {
         byte[] data = new byte[pdLength() - from];
         buffer.getBytes(offset + PRIVATE_DATA_FIELD_OFFSET + from, data, 0, data.length);
         return data;
     }
 
-    /** Writes the Private Data behind so many octets that are the protocol's own, and PD_Length. */
+    /** Writes PD_Length, and the Private Data after the given number of bytes that belong to the protocol. */
     public MpaFrameFlyweight privateData(int from, byte[] data) {
         buffer.putShort(offset + PD_LENGTH_FIELD_OFFSET, from + data.length);
         buffer.putBytes(offset + PRIVATE_DATA_FIELD_OFFSET + from, data, 0, data.length);
         return this;
     }
 
-    /** 32 bits of the Private Data that are the protocol's own: enhanced data, for instance. */
+    /** Returns 32 bits of the Private Data that belong to the protocol, for instance enhanced data. */
     public int privateDataWord(int from) {
         return buffer.getInt(offset + PRIVATE_DATA_FIELD_OFFSET + from);
     }
@@ -175,12 +175,12 @@ public final class MpaFrameFlyweight {
         return this;
     }
 
-    /** Whether the Private Data begins with enhanced data: S counts from revision 2 on (RFC 6581 section 6). */
+    /** Returns whether the Private Data begins with enhanced data. S counts from revision 2 on (RFC 6581 section 6). */
     public boolean isEnhanced() {
         return s() && rev() >= 2;
     }
 
-    /** Octets of the whole frame. */
+    /** Bytes of the whole frame. */
     public int length() {
         return HEADER_LENGTH + pdLength();
     }

@@ -8,25 +8,24 @@ import io.sidewarp.engine.llp.Negotiation;
 import java.util.function.UnaryOperator;
 
 /**
- * What an endpoint wants of one MPA connection, whichever role it has. Start from {@link #defaults} and change what
- * differs.
+ * Options of an endpoint, in either role, for one MPA connection. Start from {@link #defaults} and change what differs.
  *
- * @param privateData for the peer's Consumer, 0 to 512 octets; not copied
- * @param maxPrivateData octets of Private Data that this side can take, 0 to 512; a peer's frame with more is invalid
+ * @param privateData data for the peer's Consumer, 0 to 512 bytes; not copied
+ * @param maxPrivateData most bytes of Private Data that this side takes, 0 to 512; a peer's frame with more is invalid
  *     (RFC 5044 section 7.1.2 rule 9)
- * @param ird inbound RDMA Read Requests that this side serves at a time. It is not raised for a peer that wants more: an
- *     Initiator ends the connection then (RFC 6581 section 9.1)
+ * @param ird inbound RDMA Read Requests that this side serves at a time. The value is not raised for a peer that wants
+ *     more: an Initiator then ends the connection (RFC 6581 section 9.1)
  * @param ord outbound RDMA Read Requests that this side wants at a time
- * @param closeOnReject whether TCP is closed after a Reply with R=1, sent or received, or left to the Consumer
- *     (section 7.1.2 rules 2 and 3)
+ * @param closeOnReject whether TCP is closed after a Reply with R=1, sent or received, or left to the Consumer (section
+ *     7.1.2 rules 2 and 3)
  */
 public record MpaOptions(
         MpaPolicy policy, byte[] privateData, int maxPrivateData, int ird, int ord, boolean closeOnReject) {
 
-    /** Private Data that a start-up frame may hold, in octets (RFC 5044 section 7.1.1). */
+    /** Maximum length of Private Data in a start-up frame, in bytes (RFC 5044 section 7.1.1). */
     public static final int MAX_PRIVATE_DATA = MpaFrameFlyweight.MAX_PD_LENGTH;
 
-    /** The largest depth that can be negotiated: one value of the 14 bits has another meaning. */
+    /** Largest depth that can be negotiated. The highest of the 14-bit values has another meaning. */
     public static final int MAX_DEPTH = EnhancedData.NOT_NEGOTIATED - 1;
 
     private static final int DEFAULT_DEPTH = 16;
@@ -37,7 +36,7 @@ public record MpaOptions(
     public MpaOptions {
         if (privateData.length > MAX_PRIVATE_DATA) {
             throw new IllegalArgumentException(
-                    "Private Data of " + privateData.length + " octets; MPA carries at most " + MAX_PRIVATE_DATA);
+                    "Private Data of " + privateData.length + " bytes; MPA carries at most " + MAX_PRIVATE_DATA);
         }
         if (maxPrivateData < 0 || maxPrivateData > MAX_PRIVATE_DATA) {
             throw new IllegalArgumentException(
@@ -48,20 +47,20 @@ public record MpaOptions(
         }
     }
 
-    /** The default policy, no Private Data, up to 512 octets of it taken, IRD and ORD 16. */
+    /** Returns the default policy, no Private Data, up to 512 bytes of the peer's Private Data, and IRD and ORD 16. */
     public static MpaOptions defaults() {
         return DEFAULTS;
     }
 
-    /** Octets of Private Data that fit into the Request: less than 512 where MPA itself needs some. */
+    /** Bytes of Private Data that fit into the Request. Fewer than 512 where MPA itself needs bytes. */
     public int requestRoom() {
         return DepthForm.ofRequest(requestRevision(), policy.depths()).room();
     }
 
     /**
-     * Rev of the Request. The enhanced formats are used only when something is wanted of them (RFC 6581 section 10). The
-     * depths alone are not negotiated when the Consumer needs the room that they take; it can do without them, but not
-     * without the peer-to-peer model.
+     * Rev of the Request. The enhanced formats are used only when a feature needs them (RFC 6581 section 10). The
+     * depths alone are not negotiated when the Consumer needs the room that they take. The Consumer can do without
+     * negotiated depths, but not without the peer-to-peer model.
      */
     public int requestRevision() {
         boolean fits = privateData.length <= DepthForm.ENHANCED.room();
@@ -69,14 +68,14 @@ public record MpaOptions(
         return enhanced || !policy.revisions().contains(1) ? policy.requestRevision() : 1;
     }
 
-    /** What the negotiation of depths and connection model needs to know. */
+    /** Returns the terms for the negotiation of depths and connection model. */
     public Negotiation.Terms terms() {
         return terms(DepthForm.ENHANCED);
     }
 
     /**
-     * The same where the depths have that form. Only the enhanced one has room for the connection model, and a value that says
-     * that nothing is negotiated.
+     * Returns the terms for depths in the given form. Only the enhanced form has room for the connection model and a
+     * value for depths that are not negotiated.
      */
     Negotiation.Terms terms(DepthForm form) {
         return new Negotiation.Terms(
@@ -87,7 +86,7 @@ public record MpaOptions(
                 policy.rtr());
     }
 
-    /** With a changed policy. */
+    /** Returns a copy with a changed policy. */
     public MpaOptions with(UnaryOperator<MpaPolicy> change) {
         return withPolicy(change.apply(policy));
     }

@@ -8,18 +8,18 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What one side permits and wants in MPA start-up, whichever role it has. Start from {@link #defaults} and change what
- * differs.
+ * Policy of one side, in either role, for MPA start-up. Start from {@link #defaults} and change what differs.
  *
- * @param receiveMarkers M bit declared: the peer has to insert Markers (RFC 5044 section 4.3)
- * @param maxFpdu largest FPDU to send in octets, Markers included, 0 for no cap but the EMSS
- * @param revisions Rev of a peer's frame that this side works with: 0 is an RDMAC peer, served as a permissive endpoint
- *     does (RFC 5044 Appendix C), 1 is RFC 5044, 2 is RFC 6581
- * @param requestRevision Rev of this side's Request, 1 or 2, among {@code revisions}. After 2, a peer that does not know
- *     it may be asked again with 1 if {@code revisions} holds 1 (RFC 6581 section 10)
- * @param peerToPeer a Request of revision 2 asks for the peer-to-peer model, in which the Responder may send first
- * @param rtr kinds of ready-to-receive indication that this side can send and take, the one it likes best first
- * @param depths how IRD and ORD are negotiated
+ * @param receiveMarkers M bit to declare: the peer must insert Markers (RFC 5044 section 4.3)
+ * @param maxFpdu largest FPDU to send in bytes, including Markers; 0 for no cap except the EMSS
+ * @param revisions Rev values that this side accepts from a peer. 0 is an RDMAC peer, served as a permissive endpoint
+ *     does (RFC 5044 Appendix C). 1 is RFC 5044, and 2 is RFC 6581
+ * @param requestRevision Rev of this side's Request, 1 or 2, from {@code revisions}. A peer that does not know revision
+ *     2 may be asked again with revision 1, if {@code revisions} contains 1 (RFC 6581 section 10)
+ * @param peerToPeer whether a Request of revision 2 asks for the peer-to-peer model, in which the Responder may send
+ *     first
+ * @param rtr kinds of ready-to-receive indication that this side can send and take, the preferred kind first
+ * @param depths form of the negotiation of IRD and ORD
  */
 public record MpaPolicy(
         CrcPolicy crc,
@@ -31,7 +31,7 @@ public record MpaPolicy(
         List<RtrKind> rtr,
         DepthNegotiation depths) {
 
-    /** MPA revisions that exist here. */
+    /** MPA revisions that this implementation supports. */
     public static final Set<Integer> SUPPORTED_REVISIONS = Set.of(0, 1, 2);
 
     private static final MpaPolicy DEFAULTS = new MpaPolicy(
@@ -64,8 +64,9 @@ public record MpaPolicy(
     }
 
     /**
-     * CRC preferred, no Markers, no cap on FPDUs, all revisions taken and 1 asked with, client-server model, all kinds of
-     * ready-to-receive indication, depths in enhanced data.
+     * Returns the default policy: CRC preferred, no Markers, no cap on FPDUs, all revisions accepted. Requests use
+     * revision 1 and the client-server model. All kinds of ready-to-receive indication are possible, and depths are
+     * negotiated in enhanced data.
      */
     public static MpaPolicy defaults() {
         return DEFAULTS;
@@ -83,7 +84,7 @@ public record MpaPolicy(
         return new MpaPolicy(crc, receiveMarkers, octets, revisions, requestRevision, peerToPeer, rtr, depths);
     }
 
-    /** The revisions that are accepted, and the one among them that this side asks with. */
+    /** Returns a copy with other accepted revisions and the revision of this side's Request, which is one of them. */
     public MpaPolicy withRevisions(Set<Integer> accepted, int request) {
         return new MpaPolicy(crc, receiveMarkers, maxFpdu, accepted, request, peerToPeer, rtr, depths);
     }

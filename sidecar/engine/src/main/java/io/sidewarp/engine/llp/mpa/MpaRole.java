@@ -3,7 +3,7 @@
 
 package io.sidewarp.engine.llp.mpa;
 
-/** Which side of MPA start-up an endpoint is. Independent of who opened the TCP connection (RFC 5044 section 7.1). */
+/** Side of MPA start-up that an endpoint takes. Independent of who opened the TCP connection (RFC 5044 section 7.1). */
 public enum MpaRole {
     /** Sends the MPA Request Frame. */
     INITIATOR,

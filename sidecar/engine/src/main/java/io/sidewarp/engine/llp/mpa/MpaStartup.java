@@ -12,20 +12,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * Outcome of MPA start-up as one side sees it (RFC 5044 section 7.1).
  *
- * @param revision MPA revision in use: Rev of the peer's frame
- * @param privateData that the peer sent, 0 to 512 octets
- * @param peerCrc C of the peer's frame, taken as set with an RDMAC peer
- * @param peerMarkers M of the peer's frame, taken as set with an RDMAC peer
- * @param crc whether CRCs are generated and checked: either side declared C=1 (section 7.1.1)
- * @param sendMarkers whether this side inserts Markers: the peer declared M=1
- * @param receiveMarkers whether the peer inserts Markers: this side declared M=1
- * @param local depths and connection model that this side told, or null if it told none (RFC 6581)
- * @param peer depths and connection model that the peer told, or null if it told none
- * @param ird inbound RDMA Read Requests that this side has to serve
+ * @param revision MPA revision in use, which is the Rev of the peer's frame
+ * @param privateData Private Data of the peer, 0 to 512 bytes
+ * @param peerCrc C of the peer's frame, always set with an RDMAC peer
+ * @param peerMarkers M of the peer's frame, always set with an RDMAC peer
+ * @param crc whether CRCs are generated and checked, because either side declared C=1 (section 7.1.1)
+ * @param sendMarkers whether this side inserts Markers, because the peer declared M=1
+ * @param receiveMarkers whether the peer inserts Markers, because this side declared M=1
+ * @param local depths and connection model that this side sent, or null if it sent none (RFC 6581)
+ * @param peer depths and connection model that the peer sent, or null if it sent none
+ * @param ird inbound RDMA Read Requests that this side must serve
  * @param ord outbound RDMA Read Requests that this side may use
- * @param rtr what the Initiator has to send before anything else, or null
- * @param replyRoom octets of Private Data that fit into the Reply: less than 512 where MPA itself needs some
- * @param error why the Initiator has to end the connection with a Terminate instead (RFC 6581 section 9), or null
+ * @param rtr kind of message that the Initiator must send first, or null
+ * @param replyRoom bytes of Private Data that fit into the Reply, fewer than 512 where MPA itself needs bytes
+ * @param error reason why the Initiator must end the connection with a Terminate instead (RFC 6581 section 9), or null
  */
 public record MpaStartup(
         int revision,
@@ -43,12 +43,12 @@ public record MpaStartup(
         int replyRoom,
         @Nullable LlpError error) {
 
-    /** What a Request asks for, before it was answered: as if the answer told no depths. */
+    /** Returns the state before the answer to a Request, as if the answer contained no depths. */
     static MpaStartup asked(MpaOptions own, PeerFrame request) {
         return of(own, request, null, Negotiation.unnegotiated(own.terms()));
     }
 
-    /** What the Responder agreed to with its answer. */
+    /** Returns the outcome for the Responder after its answer. */
     static MpaStartup accepted(MpaOptions own, PeerFrame request, @Nullable EnhancedData answer) {
         EnhancedData asked = request.data();
         return of(
@@ -60,7 +60,7 @@ public record MpaStartup(
                         : Negotiation.ofResponder(own.terms(), asked, answer));
     }
 
-    /** What the Initiator got for an answer. */
+    /** Returns the outcome for the Initiator after the answer. */
     static MpaStartup answered(MpaOptions own, @Nullable EnhancedData asked, PeerFrame reply) {
         EnhancedData answer = reply.data();
         return of(
@@ -91,7 +91,10 @@ public record MpaStartup(
                 outcome.error());
     }
 
-    /** The same for an Initiator whose policy is against what was accepted, which has no code of its own (RFC 6581 9.3). */
+    /**
+     * Returns the outcome for an Initiator whose policy refuses the Reply. No error code is specific to this case (RFC
+     * 6581 section 9.3).
+     */
     MpaStartup refused() {
         return new MpaStartup(
                 revision,
@@ -110,17 +113,17 @@ public record MpaStartup(
                 error == null ? LlpError.LOCAL_CATASTROPHIC : error);
     }
 
-    /** Whether both sides want the peer-to-peer model. */
+    /** Returns whether both sides want the peer-to-peer model. */
     public boolean peerToPeer() {
         return local != null && local.peerToPeer() && peer != null && peer.peerToPeer();
     }
 
-    /** Whether the Initiator's first message may be a zero-length Send that is no more than an indication. */
+    /** Returns whether the Initiator's first message may be a zero-length Send that is only an indication. */
     public boolean rtrBySend() {
         return local != null && local.rtrSend() && peer != null && peer.peerToPeer();
     }
 
-    /** Version that DDP writes into DV and RDMAP into RV: that of the IETF, or of an RDMAC peer (RFC 5044 C.1). */
+    /** Version for the fields DV of DDP and RV of RDMAP: 1 of the IETF, or 0 of an RDMAC peer (RFC 5044 C.1). */
     public int protocolVersion() {
         return revision == PeerFrame.RDMAC_REVISION ? 0 : 1;
     }

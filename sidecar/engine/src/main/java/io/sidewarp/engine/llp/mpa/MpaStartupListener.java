@@ -6,51 +6,51 @@ package io.sidewarp.engine.llp.mpa;
 import io.sidewarp.engine.llp.LlpError;
 
 /**
- * What MPA tells the Consumer about start-up (RFC 5044 section 7.1). All calls come on the event loop that owns the
- * connection. Unless this side rejects, exactly one of {@link #onEstablished}, {@link #onRejected},
- * {@link #onUnenhancedPeer} and {@link #onStartupFailed} is called.
+ * Events of start-up that MPA reports to the Consumer (RFC 5044 section 7.1). All calls come on the event loop that
+ * owns the connection. Unless this side rejects, MPA calls exactly one of {@link #onEstablished}, {@link #onRejected},
+ * {@link #onUnenhancedPeer} and {@link #onStartupFailed}.
  */
 public interface MpaStartupListener {
 
     /**
-     * Responder only: a valid Request arrived. Answer now or later with {@link MpaConnection#accept} or
-     * {@link MpaConnection#reject}. The {@code crc}, {@code sendMarkers} and {@code receiveMarkers} given here are
-     * what would be agreed with the options in force.
+     * Reports a valid Request, on the Responder only. Answer now or later with {@link MpaConnection#accept} or
+     * {@link MpaConnection#reject}. The values {@code crc}, {@code sendMarkers} and {@code receiveMarkers} are those
+     * that the current options would lead to.
      */
     void onRequest(MpaStartup request);
 
     /**
-     * Full Operation begins: the Initiator got a Reply that accepts, or the Responder's Reply went out. An
-     * {@link io.sidewarp.engine.llp.UpperLayer} has to be attached when this returns, unless the Consumer closes the
-     * connection here because it does not like the Private Data.
+     * Reports the begin of Full Operation. The Initiator received a Reply that accepts, or the Responder's Reply was
+     * sent. An {@link io.sidewarp.engine.llp.UpperLayer} must be attached when this method returns. A Consumer that
+     * refuses the Private Data may close the connection here instead.
      *
-     * @param agreed what both sides declared; the Private Data is the Reply's on the Initiator, the Request's on the
-     *     Responder. With an error the Initiator may send nothing but the Terminate for it
+     * @param agreed values that both sides declared. The Private Data comes from the Reply on the Initiator, and from
+     *     the Request on the Responder. With an error the Initiator may send only the Terminate for the error
      */
     void onEstablished(MpaStartup agreed);
 
     /**
-     * Initiator only: the peer's Consumer rejected. MPA closes the TCP connection, or has left it open for other use
-     * ({@link MpaOptions#closeOnReject}).
+     * Reports that the peer's Consumer rejected, on the Initiator only. MPA closes the TCP connection, or leaves it
+     * open for other use ({@link MpaOptions#closeOnReject}).
      *
-     * @param reply its Private Data, and the depths that the peer would have needed if it told them
+     * @param reply Private Data of the peer, and the depths that the peer would need if it sent them
      */
     void onRejected(MpaStartup reply);
 
     /**
-     * Initiator only: the peer does not know the enhanced start-up that this side asked for, and revision 1 is permitted.
-     * It closed TCP without an answer, or answered unenhanced. MPA closes the TCP connection; the Consumer may connect
-     * again and ask with revision 1 (RFC 6581 section 10).
+     * Reports a peer that does not know the enhanced start-up of this side's Request, on the Initiator only. Revision 1
+     * is permitted then. The peer closed TCP without an answer, or sent an unenhanced answer. MPA closes the TCP
+     * connection. The Consumer may connect again and ask with revision 1 (RFC 6581 section 10).
      *
-     * @param message what happened, for people
+     * @param message description of the event for people
      */
     void onUnenhancedPeer(String message);
 
     /**
-     * Start-up failed: an invalid frame ({@link LlpError#INVALID_STARTUP_FRAME}), or the TCP connection ended or timed
-     * out ({@link LlpError#CONNECTION_LOST}). MPA closes the TCP connection.
+     * Reports that start-up failed. Either a frame was invalid ({@link LlpError#INVALID_STARTUP_FRAME}), or the TCP
+     * connection ended or timed out ({@link LlpError#CONNECTION_LOST}). MPA closes the TCP connection.
      *
-     * @param message what happened, for people
+     * @param message description of the event for people
      */
     void onStartupFailed(LlpError reason, String message);
 }

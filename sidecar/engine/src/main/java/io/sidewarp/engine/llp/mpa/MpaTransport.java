@@ -6,42 +6,43 @@ package io.sidewarp.engine.llp.mpa;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * What MPA asks of the TCP connection below it; the I/O layer implements it. All calls come on the event loop that owns
- * the connection.
+ * Services that MPA needs from the TCP connection below. The I/O layer implements this interface. All calls come on the
+ * event loop that owns the connection.
  *
  * <p>MPA may call {@link #requestOutput}, {@link #shutdownOutput}, {@link #close} and {@link #abort} from within
- * {@link MpaConnection#produce}. "Output given so far" then includes what that very call is about to return.
+ * {@link MpaConnection#produce}. "Output given so far" then includes the bytes that the running call will return.
  */
 public interface MpaTransport {
 
-    /** Asks for a call of {@link MpaConnection#produce} as soon as TCP can take octets. Cheap to repeat. */
+    /** Asks for a call of {@link MpaConnection#produce} as soon as TCP can take bytes. Cheap to repeat. */
     void requestOutput();
 
     /**
-     * Sends a FIN behind all output given so far. Input goes on. The connection has ended when the peer's FIN was
-     * passed to {@link MpaConnection#receiveEnd} too, in either order.
+     * Sends a FIN after all output given so far. Input continues. The connection has ended when the peer's FIN was
+     * passed to {@link MpaConnection#receiveEnd} as well, in either order.
      */
     void shutdownOutput();
 
     /**
-     * Closes gracefully: a FIN behind all output given so far, then wait for the peer's, in bounded time. What still
-     * arrives may be passed to {@link MpaConnection#receive}, which discards it, or dropped. May be repeated.
+     * Closes gracefully: sends a FIN after all output given so far, then waits for the peer's FIN, in bounded time.
+     * Later input may be dropped, or passed to {@link MpaConnection#receive}, which discards it. The call may be
+     * repeated.
      */
     void close();
 
     /** Closes at once with an RST. Output not yet on the wire is lost. */
     void abort();
 
-    /** Effective maximum segment size of the connection at present, in octets (RFC 5044 section 4.5). */
+    /** Current effective maximum segment size of the connection, in bytes (RFC 5044 section 4.5). */
     int emss();
 
-    /** A buffer of at least the given octets in which an FPDU that came in pieces is put together. */
+    /** Returns a buffer of at least the given size in bytes, in which an FPDU that arrives in pieces is assembled. */
     WireBuffer acquireReassembly(int capacity);
 
     /**
-     * Exchanges such a buffer for a larger one of at least the given octets.
+     * Exchanges a reassembly buffer for a larger buffer of at least the given size in bytes.
      *
-     * @param held octets at its begin that are copied
+     * @param held bytes at the beginning of the buffer that are copied
      */
     default WireBuffer growReassembly(WireBuffer buffer, int held, int capacity) {
         WireBuffer larger = acquireReassembly(capacity);
@@ -50,6 +51,6 @@ public interface MpaTransport {
         return larger;
     }
 
-    /** Takes back a buffer got from one of these. */
+    /** Takes back a reassembly buffer. */
     void releaseReassembly(WireBuffer buffer);
 }

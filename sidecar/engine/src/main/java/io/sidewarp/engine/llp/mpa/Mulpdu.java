@@ -14,9 +14,10 @@ final class Mulpdu {
     private Mulpdu() {}
 
     /**
-     * Octets of the largest ULPDU whose FPDU fits into one segment, within the range that section 3 allows.
+     * Returns the size in bytes of the largest ULPDU whose FPDU fits into one segment, within the range that section 3
+     * allows.
      *
-     * @param emss octets that a segment holds
+     * @param emss bytes that a segment can hold
      * @param markers whether Markers are inserted; their worst-case number is assumed
      */
     static int of(int emss, boolean markers) {

@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A complete start-up frame of the peer.
  *
- * @param crc C, always set with an RDMAC peer (RFC 5044 C.1)
- * @param markers M, always set with an RDMAC peer
- * @param rejected R
- * @param form where the depths were in the Private Data
- * @param data depths and connection model, or null if the peer told none
- * @param privateData what is left for the Consumer
+ * @param crc C flag, always set with an RDMAC peer (RFC 5044 C.1)
+ * @param markers M flag, always set with an RDMAC peer
+ * @param rejected R flag
+ * @param form form of the depths in the Private Data
+ * @param data depths and connection model, or null if the peer sent none
+ * @param privateData Private Data that is left for the Consumer
  */
 record PeerFrame(
         int revision,
@@ -25,14 +25,14 @@ record PeerFrame(
         @Nullable EnhancedData data,
         byte[] privateData) {
 
-    /** Rev of an RDMAC peer, which speaks version 0 of DDP and RDMAP and never goes without Markers and CRCs. */
+    /** Rev of an RDMAC peer, which uses version 0 of DDP and RDMAP and always needs Markers and CRCs. */
     static final int RDMAC_REVISION = 0;
 
     static PeerFrame of(MpaFrameFlyweight frame, DepthNegotiation depths) {
         boolean rdmac = frame.rev() == RDMAC_REVISION;
         DepthForm form = frame.isEnhanced() ? DepthForm.ENHANCED : DepthForm.unenhanced(depths);
         if (frame.pdLength() < form.length()) {
-            // A peer that knows nothing of depths in its Private Data.
+            // The peer does not know depths in the Private Data.
             form = DepthForm.NONE;
         }
         return new PeerFrame(

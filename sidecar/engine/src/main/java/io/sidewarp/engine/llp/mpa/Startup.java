@@ -10,22 +10,22 @@ import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Start-up of an MPA connection in either role (RFC 5044 section 7.1). Knows nothing of FPDUs: it ends with what both
+ * Start-up of an MPA connection in either role (RFC 5044 section 7.1). Handles no FPDUs. Ends with the values that both
  * sides agreed on, or without an agreement.
  */
 final class Startup {
 
-    /** How far it has got. */
+    /** State of start-up. */
     enum State {
-        /** Waits for the peer's frame; the Initiator's Request may still have to go out. */
+        /** Waits for the peer's frame. The Initiator's Request may still wait to be sent. */
         AWAITING_FRAME,
-        /** Responder: the Consumer has to accept or reject. */
+        /** Responder: waits until the Consumer accepts or rejects. */
         AWAITING_DECISION,
-        /** Responder: the Reply that accepts has to go out. */
+        /** Responder: the Reply that accepts waits to be sent. */
         ACCEPTING,
-        /** Both frames were exchanged, the Reply accepts. */
+        /** Both frames were exchanged, and the Reply accepts. */
         ESTABLISHED,
-        /** The Reply rejects; on the Responder it may still have to go out. */
+        /** The Reply rejects. On the Responder, the Reply may still wait to be sent. */
         REJECTED,
         /** Start-up failed. */
         FAILED
@@ -68,7 +68,7 @@ final class Startup {
         return options;
     }
 
-    /** What both sides agreed on, or null before {@link State#ESTABLISHED}. */
+    /** Returns the values that both sides agreed on, or null before {@link State#ESTABLISHED}. */
     @Nullable
     MpaStartup agreed() {
         return agreed;
@@ -82,14 +82,14 @@ final class Startup {
     }
 
     /**
-     * Takes octets while start-up is in progress.
+     * Takes bytes while start-up is in progress.
      *
-     * @return octets taken; what is left belongs to the next phase, or to nobody if start-up failed
+     * @return bytes taken. The remaining bytes belong to the next phase, or are dropped if start-up failed
      */
     int receive(WireBuffer in, int offset, int length) {
         if (state != State.AWAITING_FRAME) {
-            // The Initiator has to wait for the Reply, so nothing can follow the Request (section 7.1.1, PD_Length).
-            fail(LlpError.INVALID_STARTUP_FRAME, "octets behind the MPA Request Frame before it was answered");
+            // The Initiator must wait for the Reply, so no byte may follow the Request (section 7.1.1, PD_Length).
+            fail(LlpError.INVALID_STARTUP_FRAME, "bytes after the MPA Request Frame before its answer");
             return length;
         }
         int taken = reader.receive(in, offset, length);
@@ -105,11 +105,11 @@ final class Startup {
             case NO_ENHANCED_DATA ->
                 fail(
                         LlpError.INVALID_STARTUP_FRAME,
-                        expected() + " has S=1 and only " + reader.frame().pdLength() + " octets of Private Data");
+                        expected() + " has S=1 and only " + reader.frame().pdLength() + " bytes of Private Data");
             case TOO_MUCH_PRIVATE_DATA ->
                 fail(
                         LlpError.INVALID_STARTUP_FRAME,
-                        expected() + " announces " + reader.frame().pdLength() + " octets of Private Data, at most "
+                        expected() + " announces " + reader.frame().pdLength() + " bytes of Private Data, at most "
                                 + options.maxPrivateData() + " are taken");
         }
         return taken;
@@ -129,7 +129,7 @@ final class Startup {
 
     private void onRequest(PeerFrame frame, int excess) {
         if (excess > 0) {
-            fail(LlpError.INVALID_STARTUP_FRAME, excess + " octets behind the MPA Request Frame");
+            fail(LlpError.INVALID_STARTUP_FRAME, excess + " bytes after the MPA Request Frame");
             return;
         }
         request = frame;
@@ -169,7 +169,7 @@ final class Startup {
         }
     }
 
-    /** Ends start-up because of this side's policy. The peer learns by the rejection that nothing is wrong with its frame. */
+    /** Ends start-up because of this side's policy. The rejection tells the peer that its frame is not invalid. */
     private void refuse(PeerFrame asked, String refusal) {
         state = State.FAILED;
         EnhancedData data = asked.data();
@@ -180,7 +180,7 @@ final class Startup {
         listener.onStartupFailed(LlpError.INVALID_STARTUP_FRAME, refusal);
     }
 
-    /** What this side's policy has against a valid frame of the peer, or null. */
+    /** Returns the reason why this side's policy refuses a valid frame of the peer, or null. */
     static @Nullable String refusal(MpaPolicy policy, int revision, boolean peerCrc) {
         if (!policy.revisions().contains(revision)) {
             return "MPA revision " + revision + " of the peer is not permitted here";
@@ -190,7 +190,7 @@ final class Startup {
                 : null;
     }
 
-    /** The peer did not take the enhanced Request for one. */
+    /** Handles a peer that did not recognise the enhanced Request. */
     private void onUnenhancedPeer(String what) {
         String message = "the peer does not know MPA revision 2: " + what;
         if (!options.policy().revisions().contains(1)) {
@@ -203,7 +203,9 @@ final class Startup {
         listener.onUnenhancedPeer(message);
     }
 
-    /** Whether the peer may have left because of the Request's revision: nothing but the Request was exchanged. */
+    /**
+     * Returns whether the peer may have left because of the Request's revision, since only the Request was exchanged.
+     */
     private boolean mayKnowNoEnhancedRequest() {
         return role == MpaRole.INITIATOR
                 && state == State.AWAITING_FRAME
@@ -214,9 +216,9 @@ final class Startup {
     }
 
     /**
-     * A Responder answers with the revision it would speak, so that the peer learns it, and then closes (RFC 5044
-     * C.2.1; section 7.1.1 asks for the close only). The Reply rejects: nobody shall take the connection for
-     * established.
+     * Handles a frame with an unusable revision. A Responder answers with the revision that it can use, so that the
+     * peer learns the revision, and then closes (RFC 5044 C.2.1). Section 7.1.1 requires only the close. The Reply
+     * rejects, so that no peer takes the connection for established.
      */
     private void unusableRevision() {
         int revision = reader.frame().rev();
@@ -231,7 +233,7 @@ final class Startup {
                 role == MpaRole.RESPONDER);
     }
 
-    /** The Responder's Consumer accepts. Without effect once start-up failed. */
+    /** Accepts for the Responder's Consumer. Has no effect after start-up failed. */
     void accept(MpaOptions chosen) {
         PeerFrame asked = decide();
         if (asked == null) {
@@ -245,7 +247,7 @@ final class Startup {
         transport.requestOutput();
     }
 
-    /** The Responder's Consumer rejects. Without effect once start-up failed. */
+    /** Rejects for the Responder's Consumer. Has no effect after start-up failed. */
     void reject(MpaOptions chosen) {
         PeerFrame asked = decide();
         if (asked == null) {
@@ -260,7 +262,7 @@ final class Startup {
         transport.requestOutput();
     }
 
-    /** The Request to answer, or null if start-up failed meanwhile. */
+    /** Returns the Request to answer, or null if start-up has failed meanwhile. */
     private @Nullable PeerFrame decide() {
         if (state == State.FAILED) {
             return null;
@@ -271,7 +273,7 @@ final class Startup {
         return request;
     }
 
-    /** Ends start-up as failed, tells the Consumer and closes. Without effect once it has ended. */
+    /** Fails start-up, tells the Consumer and closes. Has no effect after start-up has ended. */
     void fail(LlpError reason, String message) {
         fail(reason, message, false);
     }
@@ -312,12 +314,12 @@ final class Startup {
         }
     }
 
-    /** Ends start-up as failed because this side ends the connection. An answer that was given still goes out. */
+    /** Fails start-up because this side ends the connection. An answer that was given is still sent. */
     void withdraw() {
         abandon("closed by this side during MPA start-up");
     }
 
-    /** The peer closed its direction during start-up. */
+    /** Handles a peer that closed its direction during start-up. */
     void receiveEnd() {
         if (mayKnowNoEnhancedRequest()) {
             onUnenhancedPeer("it closed TCP without an answer");
@@ -327,16 +329,16 @@ final class Startup {
         fail(
                 truncated ? LlpError.INVALID_STARTUP_FRAME : LlpError.CONNECTION_LOST,
                 truncated
-                        ? "peer closed TCP after " + reader.held() + " octets of an " + expected()
+                        ? "peer closed TCP after " + reader.held() + " bytes of an " + expected()
                         : "peer closed TCP during MPA start-up");
     }
 
-    /** The time for start-up is over. */
+    /** Fails start-up because its time has ended. */
     void timeout() {
         fail(
                 LlpError.CONNECTION_LOST,
                 state == State.AWAITING_FRAME
-                        ? "no " + expected() + " in time (" + reader.held() + " octets arrived)"
+                        ? "no " + expected() + " in time (" + reader.held() + " bytes arrived)"
                         : "MPA Request Frame not answered in time");
     }
 
@@ -344,16 +346,16 @@ final class Startup {
         return role == MpaRole.INITIATOR ? "MPA Reply Frame" : "MPA Request Frame";
     }
 
-    /** Whether a frame, or the rest of one, has to go out. */
+    /** Returns whether a frame, or the rest of a frame, waits to be sent. */
     boolean hasOutput() {
         return output != null;
     }
 
     /**
-     * Writes what has to go out as far as there is room. Behind the Responder's last octet follows what comes next:
-     * Full Operation or the close.
+     * Writes as much of the frame as fits. After the last byte of the Responder's frame, Full Operation or the close
+     * follows.
      *
-     * @return octets written
+     * @return bytes written
      */
     int produce(WireBuffer out, int offset, int limit) {
         WireBuffer frame = output;
@@ -385,9 +387,9 @@ final class Startup {
     }
 
     /**
-     * A Reply has the revision of the Request, and depths where that had them (RFC 6581 section 10). It declares CRCs
-     * also when the Request alone does, since both sides use them then (RFC 5044 section 7.1.1), and Linux siw goes by the
-     * Reply.
+     * Sends a Reply. The Reply has the revision of the Request, and contains depths where the Request does (RFC 6581
+     * section 10). It declares CRCs also when only the Request does. Both sides use CRCs then (RFC 5044 section 7.1.1),
+     * and Linux siw looks only at the Reply.
      */
     private void sendReply(PeerFrame asked, boolean reject, byte[] data) {
         MpaFrameFlyweight frame =
@@ -403,8 +405,8 @@ final class Startup {
 
     private MpaFrameFlyweight newFrame(DepthForm form, byte[] data) {
         if (data.length > form.room()) {
-            throw new IllegalArgumentException("Private Data of " + data.length + " octets; " + form.room()
-                    + " are left by what MPA says of IRD and ORD");
+            throw new IllegalArgumentException("Private Data of " + data.length + " bytes; at most " + form.room()
+                    + " fit into this start-up frame");
         }
         WireBuffer buffer = WireBuffer.allocate(MpaFrameFlyweight.HEADER_LENGTH + form.length() + data.length);
         output = buffer;

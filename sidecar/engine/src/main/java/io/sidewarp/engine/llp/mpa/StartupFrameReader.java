@@ -8,26 +8,26 @@ import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the one start-up frame that this side receives and checks it as it comes (RFC 5044 sections 7.1.1 and
- * 7.1.2). Takes no octet beyond the frame.
+ * Collects the single start-up frame that this side receives, and checks it while it arrives (RFC 5044 sections 7.1.1
+ * and 7.1.2). Takes no byte after the frame.
  */
 final class StartupFrameReader {
 
-    /** What the octets so far amount to. */
+    /** Verdict on the bytes so far. */
     enum Verdict {
-        /** So far nothing is wrong. */
+        /** The bytes so far are valid. */
         INCOMPLETE,
-        /** A valid frame. */
+        /** The frame is complete and valid. */
         COMPLETE,
-        /** Not the Key that was expected. */
+        /** The Key differs from the expected Key. */
         WRONG_KEY,
-        /** The Key of the frame that this side sends itself: both sides have the same role. */
+        /** The Key is that of the frames which this side sends: both sides have the same role. */
         SAME_ROLE,
-        /** A revision that this side cannot work with. */
+        /** This side cannot use the revision. */
         UNUSABLE_REVISION,
         /** S=1 without room for the enhanced data (RFC 6581 section 6). */
         NO_ENHANCED_DATA,
-        /** PD_Length beyond 512 octets, or beyond what this side takes. */
+        /** PD_Length exceeds 512 bytes, or the limit of this side. */
         TOO_MUCH_PRIVATE_DATA
     }
 
@@ -44,20 +44,23 @@ final class StartupFrameReader {
         this.options = options;
     }
 
-    /** The frame; legal while it is {@link Verdict#COMPLETE} or its revision is unusable, until {@link #release}. */
+    /**
+     * Returns the frame. Legal until {@link #release}, while the frame is {@link Verdict#COMPLETE} or its revision
+     * unusable.
+     */
     MpaFrameFlyweight frame() {
         return frame;
     }
 
-    /** Octets of the frame that arrived. */
+    /** Bytes of the frame that arrived. */
     int held() {
         return held;
     }
 
     /**
-     * Takes octets of the frame.
+     * Takes bytes of the frame.
      *
-     * @return how many were taken
+     * @return bytes taken
      */
     int receive(WireBuffer in, int offset, int length) {
         WireBuffer target = buffer;
@@ -82,7 +85,7 @@ final class StartupFrameReader {
         return length;
     }
 
-    /** Judges what arrived. A wrong Key is seen with its first wrong octet. */
+    /** Returns the verdict on the bytes so far. A wrong Key is detected with its first wrong byte. */
     Verdict verdict() {
         if (held == 0) {
             return Verdict.INCOMPLETE;
@@ -108,7 +111,7 @@ final class StartupFrameReader {
         return held < frame.length() ? Verdict.INCOMPLETE : Verdict.COMPLETE;
     }
 
-    /** Gives the buffer back; the frame must not be used any more. */
+    /** Returns the buffer to the transport. The frame must not be used any more. */
     void release() {
         if (buffer != null) {
             transport.releaseReassembly(buffer);

@@ -6,19 +6,21 @@ package io.sidewarp.engine.llp.sctp;
 import java.time.Duration;
 
 /**
- * Bounds of the DDP adaptation.
+ * Limits of the DDP adaptation.
  *
- * @param reorderOctets octets of chunks of one association that wait for an earlier chunk of their session
- * @param totalReorderOctets octets of such chunks of all associations of a device; an association may hold no more of
- *     them than it leaves to the others
- * @param strangersOctets octets of such chunks of one association whose sessions no Consumer of this side has begun or
- *     accepted; a peer has little to say there. All associations together have an eighth of {@code totalReorderOctets}
- * @param reorderDistance by how many chunks a DDP-SSN may be ahead of the one that is due (RFC 5043 section 10), below
- *     32768
- * @param earlySessions sessions of one association of which later chunks are there, but not the Initiate
- * @param unacknowledged chunks that are sent without an acknowledgement, at most 32767 (section 10)
- * @param lingerTimeout how long a session whose Terminate is acknowledged waits for the peer while nothing arrives, and
- *     one of which later chunks are there for its Initiate
+ * @param reorderOctets most bytes of early chunks in one association. An early chunk waits for an earlier chunk of its
+ *     session
+ * @param totalReorderOctets most bytes of early chunks in all associations of a device. The fair share of an
+ *     association is at most the bytes that it leaves to the others
+ * @param strangersOctets most bytes of early chunks of one association in sessions that no Consumer of this side has
+ *     begun or accepted. A peer has little to send there. All associations together have an eighth of
+ *     {@code totalReorderOctets} for such sessions
+ * @param reorderDistance most chunks by which a DDP-SSN may be ahead of the next expected DDP-SSN (RFC 5043 section
+ *     10), below 32768
+ * @param earlySessions most sessions of one association that have early chunks but no Initiate yet
+ * @param unacknowledged most chunks that are sent without an acknowledgement, at most 32767 (section 10)
+ * @param lingerTimeout time that a session waits for a silent peer after its Terminate is acknowledged. A session with
+ *     early chunks waits as long for its Initiate
  */
 public record AdaptationSettings(
         int reorderOctets,
@@ -29,7 +31,7 @@ public record AdaptationSettings(
         int unacknowledged,
         Duration lingerTimeout) {
 
-    /** Chunks that may be in flight: half of the values of a DDP-SSN, less one. */
+    /** Most chunks that may be in flight: half of the values of a DDP-SSN, less one. */
     public static final int MAX_UNACKNOWLEDGED = ChunkFlyweight.SSN_MODULUS / 2 - 1;
 
     public AdaptationSettings {
@@ -58,7 +60,7 @@ public record AdaptationSettings(
         }
     }
 
-    /** 16 MiB, 32 MiB, 128 KiB, 32767 chunks, 64 sessions, 32767 chunks, 5 s. */
+    /** Returns 16 MiB, 32 MiB, 128 KiB, 32767 chunks, 64 sessions, 32767 chunks, 5 s. */
     public static AdaptationSettings defaults() {
         return new AdaptationSettings(
                 16 * 1024 * 1024,

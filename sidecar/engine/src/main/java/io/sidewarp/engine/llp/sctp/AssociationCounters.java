@@ -3,7 +3,7 @@
 
 package io.sidewarp.engine.llp.sctp;
 
-/** What an association has carried, and what was wrong with what the peer sent. On the event loop. */
+/** Counters of an association: its chunks, and the faults of the peer. Only the event loop uses them. */
 public final class AssociationCounters {
 
     long chunksSent;
@@ -24,12 +24,12 @@ public final class AssociationCounters {
         return chunksReceived;
     }
 
-    /** Chunks that had to wait for an earlier one. */
+    /** Chunks that had to wait for an earlier chunk. */
     public long earlyChunks() {
         return earlyChunks;
     }
 
-    /** Sessions that ended because the peer sent what fits no legal sequence (RFC 5043 section 6.1). */
+    /** Sessions that ended because the peer sent messages outside every legal sequence (RFC 5043 section 6.1). */
     public long violations() {
         return violations;
     }

@@ -6,8 +6,8 @@ package io.sidewarp.engine.llp.sctp;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /**
- * User data of the data chunks of RFC 5043. All begin with the DDP Source Sequence Number; it is followed by a DDP
- * Segment (section 5.2.2), or by a Function Code and Private Data (section 5.2.3).
+ * User data of the data chunks of RFC 5043. Every chunk begins with the DDP Source Sequence Number. A DDP Segment
+ * (section 5.2.2), or a Function Code and Private Data (section 5.2.3), follow.
  *
  * <pre>
  *   0                   1                   2                   3
@@ -28,14 +28,14 @@ final class ChunkFlyweight {
     static final int SESSION_CONTROL = 17;
 
     static final int SSN_LENGTH = 2;
-    /** Values that a DDP-SSN has. */
+    /** Number of values of a DDP-SSN. */
     static final int SSN_MODULUS = 0x1_0000;
 
-    /** Octets of DDP-SSN and Function Code. */
+    /** Bytes of DDP-SSN and Function Code. */
     static final int CONTROL_HEADER_LENGTH = 4;
-    /** Private Data of a message, at most. */
+    /** Maximum length of the Private Data of a message, in bytes. */
     static final int MAX_PRIVATE_DATA = 512;
-    /** Octets of the longest control message. */
+    /** Bytes of the longest control message. */
     static final int MAX_CONTROL_LENGTH = CONTROL_HEADER_LENGTH + MAX_PRIVATE_DATA;
 
     private static final int FUNCTION_CODE_OFFSET = 2;
@@ -55,9 +55,9 @@ final class ChunkFlyweight {
     }
 
     /**
-     * Writes what a control message begins with.
+     * Writes the header of a control message.
      *
-     * @return octets written
+     * @return bytes written
      */
     static int controlHeader(WireBuffer buffer, int offset, int ssn, FunctionCode code) {
         ssn(buffer, offset, ssn);

@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A DDP stream session control message.
  *
- * @param data depths and connection model, of an enhanced message only
- * @param privateData what is left for the Consumer
+ * @param data depths and connection model, only in an enhanced message
+ * @param privateData Private Data that is left for the Consumer
  */
 record ControlMessage(FunctionCode code, @Nullable EnhancedData data, byte[] privateData) {
 
     static final ControlMessage TERMINATE = new ControlMessage(FunctionCode.TERMINATE, null, new byte[0]);
 
-    /** Reads a message, or says with null that it is none (RFC 5043 section 5.2.3). */
+    /** Reads a message, or returns null if the bytes are no valid message (RFC 5043 section 5.2.3). */
     static @Nullable ControlMessage read(WireBuffer buffer, int offset, int length) {
         if (length < ChunkFlyweight.CONTROL_HEADER_LENGTH || length > ChunkFlyweight.MAX_CONTROL_LENGTH) {
             return null;
@@ -44,9 +44,9 @@ record ControlMessage(FunctionCode code, @Nullable EnhancedData data, byte[] pri
     }
 
     /**
-     * Writes it.
+     * Writes the message.
      *
-     * @return its octets
+     * @return bytes written
      */
     int write(WireBuffer buffer, int offset, int ssn) {
         int length = ChunkFlyweight.controlHeader(buffer, offset, ssn, code);

@@ -11,31 +11,32 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The DDP adaptation over one SCTP association (RFC 5043): up to one DDP stream session on each pair of SCTP streams.
- * A state machine without I/O, threads or timers; everything happens on the event loop that owns the association.
+ * The class is a state machine without I/O, threads or timers. Everything runs on the event loop that owns the
+ * association.
  *
- * <p>Sessions that have something to send take turns. A message that SCTP does not take at once waits here, one at a
- * time, and nothing is produced behind it; so back-pressure reaches the work queues.
+ * <p>Sessions with output take turns. A message that SCTP does not take at once waits here, one at a time. No further
+ * message is produced until then, so back-pressure reaches the work queues.
  */
 public final class DdpAssociation implements SctpUser {
 
     /** Adaptation Layer Indication of DDP (RFC 5043 section 5.1). */
     public static final int ADAPTATION_INDICATION = 0x0000_0001;
 
-    /** Smallest maximum of a DDP Segment, in octets (section 9). */
+    /** Smallest value of the maximum DDP Segment, in bytes (section 9). */
     public static final int MIN_SEGMENT = 516;
 
-    /** Largest user message that is produced, in octets: more than fits into a packet. */
+    /** Largest user message that is produced, in bytes, which is more than a packet holds. */
     private static final int MAX_MESSAGE = 65_536;
 
-    /** Octets that a session may send before others get their turn. */
+    /** Bytes that a session may send in one turn. */
     private static final int TURN_OCTETS = 256 * 1024;
 
-    /** Turns in one call of {@link #produce}, after which the event loop gets on with other things. */
+    /** Turns in one call of {@link #produce}. The event loop then continues with other work. */
     private static final int TURNS = 16;
 
     /**
-     * Sessions at a time in which the peer broke the rules. What is still to come of such a session cannot be known, so its
-     * stream is not free any more, unless the peer begins another one there.
+     * Maximum number of sessions at a time in which the peer broke the rules. Later chunks of such a session cannot be
+     * recognised. Its stream is therefore not free any more, unless the peer begins another session there.
      */
     private static final int MOST_BROKEN = 64;
 
@@ -48,12 +49,12 @@ public final class DdpAssociation implements SctpUser {
     private final WireBuffer staging = WireBuffer.allocate(MAX_MESSAGE);
 
     private final ArrayDeque<DdpStreamSession> ready = new ArrayDeque<>();
-    /** One for each stream at most: it stands for the session that the stream has when its turn comes. */
+    /** At most one entry for each stream. The entry stands for the session that the stream has at its turn. */
     private final ArrayDeque<DdpStreamSession> waiting = new ArrayDeque<>();
 
     private final ArrayDeque<DdpStreamSession> touched = new ArrayDeque<>();
     private @Nullable DdpStreamSession[] sessions = new DdpStreamSession[0];
-    /** By stream, which are in {@link #waiting}. */
+    /** True for each stream that has an entry in {@link #waiting}. */
     private boolean[] waitingStreams = new boolean[0];
 
     private int occupied;
@@ -75,8 +76,8 @@ public final class DdpAssociation implements SctpUser {
     private long nextWake = Long.MAX_VALUE;
 
     /**
-     * @param budget of all associations of the device
-     * @param initiator whether this side sent the INIT: the two sides take stream identifiers from opposite ends
+     * @param budget budget of all associations of the device
+     * @param initiator whether this side sent the INIT; the two sides take stream identifiers from opposite ends
      */
     public DdpAssociation(
             SctpTransport transport,
@@ -91,37 +92,37 @@ public final class DdpAssociation implements SctpUser {
         this.budget = budget.ofAssociation(settings);
     }
 
-    /** What it has carried. */
+    /** Returns the counters of this association. */
     public AssociationCounters counters() {
         return counters;
     }
 
-    /** Pairs of streams, each for one session at a time; 0 before the association is up. */
+    /** Pairs of streams, each for one session at a time. The number is 0 before the association is up. */
     public int streams() {
         return sessions.length;
     }
 
-    /** Pairs of streams that have a session, or chunks of a former one in flight. */
+    /** Pairs of streams that have a session, or that still have chunks of an earlier session in flight. */
     public int occupiedStreams() {
         return occupied;
     }
 
-    /** What chunks that wait for earlier ones count against the budget now. */
+    /** Bytes of the budget that early chunks hold at present. */
     public int earlyOctets() {
         return budget.held();
     }
 
-    /** Sessions that get a turn when the peer has acknowledged something. */
+    /** Sessions that get a turn when the peer has acknowledged a message. */
     int waitingSessions() {
         return waiting.size();
     }
 
-    /** Whether a session can be begun. */
+    /** Returns whether a session can be begun. */
     public boolean hasFreeStream() {
         return isUsable() && occupied < sessions.length;
     }
 
-    /** Whether a session that the peer asked for waits for its Consumer, or for SCTP to take the answer. */
+    /** Returns whether a session of the peer waits for its Consumer, or for SCTP to take the answer. */
     public boolean hasRequest() {
         for (DdpStreamSession session : sessions) {
             if (session != null && session.isRequest()) {
@@ -138,7 +139,7 @@ public final class DdpAssociation implements SctpUser {
     /**
      * Begins a session as the active side: sends an Initiate on a free stream (section 6.2).
      *
-     * @throws IllegalStateException when there is none, see {@link #hasFreeStream}
+     * @throws IllegalStateException when no stream is free, see {@link #hasFreeStream}
      */
     public DdpStreamSession initiate(SessionOptions options, SessionListener sessionListener) {
         if (!hasFreeStream()) {
@@ -163,7 +164,7 @@ public final class DdpAssociation implements SctpUser {
         return session;
     }
 
-    /** Ends the association with all its sessions, without a message on each of them (section 11.3). */
+    /** Ends the association with all its sessions. No session sends a message of its own (section 11.3). */
     public void abort(String reason) {
         if (!closed && !aborted) {
             aborted = true;
@@ -197,7 +198,8 @@ public final class DdpAssociation implements SctpUser {
         DdpStreamSession session = sessions[stream];
         if (session == null) {
             if (isTerminate(payloadProtocol, buffer, offset, length)) {
-                // None overtakes its Initiate (section 6.6): this is the last word about a session that is forgotten.
+                // A Terminate never overtakes its Initiate (section 6.6). This one belongs to a session that is already
+                // forgotten.
                 return;
             }
             session = expect(stream, null);
@@ -223,7 +225,7 @@ public final class DdpAssociation implements SctpUser {
         return session;
     }
 
-    /** The session that an Initiate belongs to: another one if the peer takes the present one for over. */
+    /** Returns the session of an Initiate. It is a new session if the peer considers the present session over. */
     private DdpStreamSession successor(DdpStreamSession present) {
         boolean ended = present.isEnded();
         if (!ended && !present.isUnsaid()) {
@@ -240,7 +242,7 @@ public final class DdpAssociation implements SctpUser {
         return next;
     }
 
-    /** What every session begins with; no later chunk of a session looks like it. */
+    /** Returns whether the chunk begins a session. No later chunk of a session looks like an Initiate. */
     private static boolean isInitiate(int payloadProtocol, WireBuffer buffer, int offset, int length) {
         FunctionCode code = functionCode(payloadProtocol, buffer, offset, length);
         return code != null && code.isInitiate() && ChunkFlyweight.ssn(buffer, offset) == 0;
@@ -340,7 +342,7 @@ public final class DdpAssociation implements SctpUser {
         settleIdle();
     }
 
-    /** Has a session take a turn, soon. */
+    /** Queues a session for a turn. */
     void enqueue(DdpStreamSession session) {
         if (isUsable() && session.markQueued()) {
             ready.add(session);
@@ -348,7 +350,7 @@ public final class DdpAssociation implements SctpUser {
         }
     }
 
-    /** Whether a session may stage a message now; if not it is queued for a later turn. */
+    /** Returns whether a session may stage a message now. If not, the session is queued for a later turn. */
     boolean mayStage(DdpStreamSession session) {
         if (stagedBy != null || turnOctets >= TURN_OCTETS) {
             enqueue(session);
@@ -361,7 +363,7 @@ public final class DdpAssociation implements SctpUser {
         return true;
     }
 
-    /** Whether few enough chunks are unacknowledged for one more (section 10). */
+    /** Returns whether the window of unacknowledged chunks has room for one more (section 10). */
     private boolean hasWindow() {
         if (submitted - acknowledged >= settings.unacknowledged()) {
             acknowledged = transport.acknowledged();
@@ -369,12 +371,12 @@ public final class DdpAssociation implements SctpUser {
         return submitted - acknowledged < settings.unacknowledged();
     }
 
-    /** Where a session writes its message, from the first octet. */
+    /** Returns the buffer for the message of a session, which begins at its first byte. */
     WireBuffer staging() {
         return staging;
     }
 
-    /** Sends what was staged, at once or as soon as SCTP takes it. */
+    /** Sends the staged message, at once or as soon as SCTP takes it. */
     void submit(DdpStreamSession session, int payloadProtocol, int length) {
         stagedBy = session;
         stagedProtocol = payloadProtocol;
@@ -399,13 +401,15 @@ public final class DdpAssociation implements SctpUser {
         return true;
     }
 
-    /** Octets of the largest DDP Segment (section 9). */
+    /** Size in bytes of the largest DDP Segment (section 9). */
     int maxSegment() {
         int message = Math.min(transport.maxMessage(), MAX_MESSAGE);
         return Math.max(MIN_SEGMENT, message - ChunkFlyweight.SSN_LENGTH);
     }
 
-    /** Whether the peer has acknowledged that message; if not, the session gets a turn when it may have. */
+    /**
+     * Returns whether the peer acknowledged a message. If not, the session gets a turn after the next acknowledgement.
+     */
     boolean isAcknowledged(long position, DdpStreamSession session) {
         if (position > acknowledged) {
             acknowledged = transport.acknowledged();
@@ -446,17 +450,17 @@ public final class DdpAssociation implements SctpUser {
         }
     }
 
-    /** A session's Initiate has come; see {@link AssociationListener#onInitiate}. */
+    /** Reports the Initiate of a session; see {@link AssociationListener#onInitiate}. */
     boolean onInitiate(DdpStreamSession session, SessionStartup asked) {
         return listener.onInitiate(session, asked);
     }
 
-    /** The chunk that an early one waited for has come, or the session is over without. */
+    /** Reports that an expected session got its Initiate, or ended without it. */
     void onNoLongerEarly() {
         early--;
     }
 
-    /** A session that the peer began ends without having opened; whether that was counted. */
+    /** Reports the end of a session of the peer that did not open. Returns whether the session was counted. */
     boolean onUnopened() {
         boolean counted = budget.takeUnopened();
         if (!counted) {
@@ -465,12 +469,12 @@ public final class DdpAssociation implements SctpUser {
         return counted;
     }
 
-    /** The stream of such a session is free, or gone. */
+    /** Reports that the stream of a session that did not open is free or gone. */
     void onUnopenedGone() {
         budget.giveBackUnopened();
     }
 
-    /** The peer broke the rules in a session, for the first time. */
+    /** Reports the first time that the peer broke the rules in a session. */
     void onBroken() {
         broken++;
         if (broken > MOST_BROKEN) {
@@ -478,17 +482,17 @@ public final class DdpAssociation implements SctpUser {
         }
     }
 
-    /** The stream of such a session is another one's, or gone. */
+    /** Reports that the stream of a session with broken rules has another session, or is gone. */
     void onBrokenGone() {
         broken--;
     }
 
-    /** Nothing more is expected of a session, though its stream may not be free. */
+    /** Reports that a session expects no more, though its stream may not be free. */
     void onOver() {
         live--;
     }
 
-    /** The stream may carry another session. */
+    /** Releases the stream of a session for another session. */
     void release(DdpStreamSession session) {
         if (sessions[session.stream()] == session) {
             sessions[session.stream()] = null;

@@ -10,12 +10,12 @@ import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One DDP stream session (RFC 5043 section 6): from an Initiate to the Terminates, on the pair of SCTP streams with one
- * identifier. The layer above uses it as a {@link LowerLayer}; positions there are octets of DDP Segments.
+ * One DDP stream session (RFC 5043 section 6), from an Initiate to the Terminates, on the pair of SCTP streams with one
+ * identifier. The layer above uses the session as a {@link LowerLayer}. Positions there are bytes of DDP Segments.
  *
- * <p>A Terminate ends one direction, as a FIN does: the other side may still send, and may answer with its own at the
- * end. It need not: a peer that has this side's and is silent then, or shuts the association down, has ended the session
- * too. An error costs this session only; the others of the association go on.
+ * <p>A Terminate ends one direction, as a FIN does. The other side may still send, and may end with its own Terminate.
+ * A peer that has this side's Terminate may also stay silent, or shut the association down, to end the session. An
+ * error ends only this session. The other sessions of the association continue.
  */
 public final class DdpStreamSession implements LowerLayer {
 
@@ -24,7 +24,7 @@ public final class DdpStreamSession implements LowerLayer {
         STARTING,
         /** Segments may be sent and received. */
         OPEN,
-        /** It has ended for this side, or did not come about. Chunks of it may be in flight. */
+        /** The session has ended for this side, or never opened. Its chunks may still be in flight. */
         OVER
     }
 
@@ -50,7 +50,7 @@ public final class DdpStreamSession implements LowerLayer {
     private boolean aborted;
     private boolean lastWordDue;
 
-    /** @param former what the stream carried before, if chunks of it may be in flight */
+    /** @param former earlier session of the stream, if its chunks may still be in flight */
     DdpStreamSession(DdpAssociation association, int stream, EarlyBudget budget, @Nullable DdpStreamSession former) {
         this.association = association;
         this.stream = stream;
@@ -73,12 +73,12 @@ public final class DdpStreamSession implements LowerLayer {
         exchange.initiate(options, sessionListener);
     }
 
-    /** Passive side: says who learns how the session goes on; during {@link AssociationListener#onInitiate}. */
+    /** Passive side: sets the listener for the session, during {@link AssociationListener#onInitiate}. */
     public void listen(SessionListener sessionListener) {
         exchange.listen(sessionListener);
     }
 
-    /** Binds the layer above, at the latest before {@link SessionListener#onEstablished} returns. */
+    /** Attaches the layer above, at the latest before {@link SessionListener#onEstablished} returns. */
     public void attach(UpperLayer upperLayer) {
         if (upper != null) {
             throw new IllegalStateException("an upper layer is attached already");
@@ -87,7 +87,7 @@ public final class DdpStreamSession implements LowerLayer {
     }
 
     /**
-     * Passive side: accepts. Without effect if the session has failed meanwhile.
+     * Passive side: accepts. Has no effect if the session has failed meanwhile.
      *
      * @throws IllegalArgumentException when the Private Data is longer than {@link SessionStartup#replyRoom}
      */
@@ -98,7 +98,7 @@ public final class DdpStreamSession implements LowerLayer {
     }
 
     /**
-     * Passive side: the Consumer rejects (RFC 5043 section 6.3). Without effect if the session has failed meanwhile.
+     * Passive side: the Consumer rejects (RFC 5043 section 6.3). Has no effect if the session has failed meanwhile.
      *
      * @throws IllegalArgumentException when the Private Data is longer than {@link SessionStartup#replyRoom}
      */
@@ -109,9 +109,9 @@ public final class DdpStreamSession implements LowerLayer {
     }
 
     /**
-     * Either side: gives up a session that is not open yet. The listener is not told. A peer that waits for the answer
-     * gets a Terminate (section 6.4). On the active side nothing can be said before the answer is here: should it be an
-     * Accept, a Terminate follows.
+     * Either side: abandons a session that is not open yet. The listener is not called. A peer that waits for the
+     * answer gets a Terminate (section 6.4). The active side must wait for the answer, and sends a Terminate if the
+     * answer is an Accept.
      */
     public void withdraw() {
         if (phase == Phase.STARTING) {
@@ -119,36 +119,36 @@ public final class DdpStreamSession implements LowerLayer {
         }
     }
 
-    /** Whether nobody knows of it: the Initiate has not been given to SCTP. */
+    /** Returns whether the peer knows nothing of the session, because SCTP did not get the Initiate. */
     boolean isUnsaid() {
         return phase == Phase.STARTING && exchange.isUnanswered() && output.isSilent();
     }
 
-    /** The peer has begun a session on the stream before this one was begun. */
+    /** Ends this session because the peer began a session on the stream first. */
     void yieldStream() {
         output.silence();
         end();
         exchange.fail("the peer began a session on stream " + stream + " at the same time");
     }
 
-    /** The Initiate is here: nothing behind it is taken before the Consumer has decided. */
+    /** Takes the Initiate, and holds later input until the Consumer has decided. */
     void awaitDecision() {
         association.onNoLongerEarly();
         linger.cancel();
         input.hold();
     }
 
-    /** Whether the Initiate waits for the Consumer. */
+    /** Returns whether the Initiate waits for the Consumer. */
     boolean isUndecided() {
         return phase == Phase.STARTING && exchange.isUndecided();
     }
 
-    /** Whether the Initiate is here, and the session neither open nor over. */
+    /** Returns whether the Initiate has arrived and the session is neither open nor over. */
     boolean isRequest() {
         return phase == Phase.STARTING && exchange.isPending();
     }
 
-    /** The Initiate is accepted. */
+    /** Opens the session after the Initiate was accepted. */
     void open(SessionListener listener, SessionStartup agreed) {
         phase = Phase.OPEN;
         input.consent();
@@ -167,15 +167,15 @@ public final class DdpStreamSession implements LowerLayer {
         }
         input.resume();
         if (phase == Phase.OPEN) {
-            // What was kept is no part of a batch.
+            // The kept chunks belong to no batch.
             bound.onInputDone();
         }
     }
 
     /**
-     * The session does not open.
+     * Ends a session that does not open.
      *
-     * @param lastOfPeer whether the peer sends nothing more of it
+     * @param lastOfPeer whether the peer sends nothing more in this session
      */
     void endUnopened(boolean lastOfPeer) {
         peerFinished = lastOfPeer;
@@ -185,41 +185,41 @@ public final class DdpStreamSession implements LowerLayer {
 
     // ---- Input
 
-    /** A chunk of this session, early or late. */
+    /** Takes a chunk of this session, early or late. */
     void onChunk(int payloadProtocol, WireBuffer buffer, int offset, int length) {
         input.onChunk(payloadProtocol, buffer, offset, length);
     }
 
-    /** The peer has sent a chunk that its input takes now, or later. */
+    /** Reports a chunk of the peer that its input takes, now or later. */
     void onHeard() {
         if (outputEnded) {
             linger.onHeard();
         }
     }
 
-    /** Whether DDP Segments are of no use any more. */
+    /** Returns whether DDP Segments are discarded. */
     boolean isDiscarding() {
         return discarding;
     }
 
-    /** DDP Segments are of no use from now on. */
+    /** Discards DDP Segments from now on. */
     private void discard() {
         discarding = true;
         input.dropSegments();
     }
 
-    /** The DDP Segment that is due. */
+    /** Takes the next DDP Segment in order. */
     void onSegment(WireBuffer buffer, int offset, int length) {
         if (phase == Phase.STARTING) {
             violate("a DDP Segment before the " + (exchange.isExpected() ? "Initiate" : "answer to the Initiate"));
         } else if (peerTerminated) {
-            breakOff("a DDP Segment behind the Terminate");
+            breakOff("a DDP Segment after the Terminate");
         } else if (phase == Phase.OPEN && !discarding && upper != null) {
             upper.onUlpdu(buffer, offset, length);
         }
     }
 
-    /** The session control message that is due. */
+    /** Takes the next session control message in order. */
     void onControl(ControlMessage message) {
         switch (phase) {
             case STARTING -> exchange.onControl(message);
@@ -230,7 +230,7 @@ public final class DdpStreamSession implements LowerLayer {
 
     private void takeTerminate(ControlMessage message) {
         if (peerTerminated) {
-            breakOff(message.code() + " behind the Terminate");
+            breakOff(message.code() + " after the Terminate");
             return;
         }
         if (message.code() != FunctionCode.TERMINATE) {
@@ -249,7 +249,7 @@ public final class DdpStreamSession implements LowerLayer {
         }
     }
 
-    /** What the peer sent before it knew that this side has ended the session. */
+    /** Takes a message that the peer sent before it knew that this side had ended the session. */
     private void takeLate(ControlMessage message) {
         boolean answer = exchange.onLateControl(message);
         FunctionCode code = message.code();
@@ -261,7 +261,7 @@ public final class DdpStreamSession implements LowerLayer {
         association.enqueue(this);
     }
 
-    /** The peer's messages can be followed no more: the session is terminated, and what still comes of it is ignored. */
+    /** Terminates the session, because the order of the peer's messages is lost. Later chunks of it are ignored. */
     void breakOff(String what) {
         if (!input.isBroken()) {
             input.breakOff();
@@ -270,13 +270,13 @@ public final class DdpStreamSession implements LowerLayer {
         }
     }
 
-    /** The peer sent what fits no legal sequence: the session is terminated (section 6.1). */
+    /** Terminates the session, because the peer sent a message outside every legal sequence (section 6.1). */
     void violate(String what) {
         association.mutableCounters().violations++;
         tally.broken();
         String cause = "the peer broke RFC 5043 on stream " + stream + ": " + what;
         if (phase == Phase.OVER) {
-            // This side has said its last word, unless that depends on the answer to its Initiate.
+            // This side has sent its last message, unless that message depends on the answer to its Initiate.
             if (exchange.isUnanswered()) {
                 output.terminate();
                 association.enqueue(this);
@@ -306,24 +306,24 @@ public final class DdpStreamSession implements LowerLayer {
         return first;
     }
 
-    /** Whether chunks have come, but no Initiate. */
+    /** Returns whether chunks have arrived without the Initiate. */
     boolean isExpected() {
         return phase == Phase.STARTING && exchange.isExpected();
     }
 
-    /** Waits for the Initiate that other chunks have overtaken, but not for ever. */
+    /** Waits a limited time for the Initiate that other chunks have overtaken. */
     void awaitInitiate() {
         if (!linger.hasBegun()) {
             linger.begin();
         }
     }
 
-    /** Whether the peer may take the session for over, so that an Initiate begins another one. */
+    /** Returns whether the peer may consider the session over, so that an Initiate begins another session. */
     boolean isEnded() {
         return input.hasBegun() && (phase == Phase.OVER || peerTerminated);
     }
 
-    /** The peer has begun another session on the stream. */
+    /** Ends the session because the peer has begun another session on the stream. */
     void supersede() {
         if (phase == Phase.OPEN) {
             endUpper(false, "the peer began another session on stream " + stream);
@@ -339,7 +339,7 @@ public final class DdpStreamSession implements LowerLayer {
         return first;
     }
 
-    /** A turn to send. */
+    /** Takes a turn to send. */
     void produce() {
         queued = false;
         deliverSent();
@@ -359,7 +359,7 @@ public final class DdpStreamSession implements LowerLayer {
         settle();
     }
 
-    /** SCTP took the message that was staged. What follows from it waits for this session's turn. */
+    /** Reports that SCTP took the staged message. Further steps wait for this session's turn. */
     void onSubmitted(int length, long position) {
         output.onSubmitted(length, position);
         association.enqueue(this);
@@ -367,7 +367,7 @@ public final class DdpStreamSession implements LowerLayer {
 
     private void deliverSent() {
         switch (output.takeSent()) {
-            // What follows the Terminate is settled when it is through.
+            // The session ends in settle(), after the Terminate.
             case NOTHING, TERMINATE -> {}
             case SEGMENT -> {
                 if (phase == Phase.OPEN && upper != null) {
@@ -400,7 +400,7 @@ public final class DdpStreamSession implements LowerLayer {
         return association.maxSegment();
     }
 
-    /** {@inheritDoc} On SCTP it is always 1. */
+    /** {@inheritDoc} The version is always 1 on SCTP. */
     @Override
     public int protocolVersion() {
         return 1;
@@ -411,7 +411,7 @@ public final class DdpStreamSession implements LowerLayer {
         output.dropClaim();
         if (ulpduLength < 1 || ulpduLength > mulpdu()) {
             throw new IllegalArgumentException(
-                    "DDP Segment of " + ulpduLength + " octets; the largest has " + mulpdu() + " (RFC 5043 section 9)");
+                    "DDP Segment of " + ulpduLength + " bytes; the largest has " + mulpdu() + " (RFC 5043 section 9)");
         }
         if (!outputPermitted()) {
             return false;
@@ -480,12 +480,12 @@ public final class DdpStreamSession implements LowerLayer {
         return false;
     }
 
-    /** Waits for the peer's last word, but not for ever. */
+    /** Waits a limited time for the peer's last message. */
     void awaitLastWord() {
         linger.begin();
     }
 
-    /** The time is near a deadline, of this session or another one. */
+    /** Handles a deadline of this session or of another session. */
     void onTime(long now) {
         if (!linger.isOver(now, outputEnded && !closing && !aborted)) {
             return;
@@ -505,7 +505,7 @@ public final class DdpStreamSession implements LowerLayer {
         settle();
     }
 
-    /** The peer has not said its last word in time. The Terminate of this side, which it has, is enough (section 6.2). */
+    /** Ends the session without the peer's last message, because the peer has this side's Terminate (section 6.2). */
     private void endWithoutPeer() {
         if (aborted) {
             endUpper(false, "aborted by this side");
@@ -517,7 +517,7 @@ public final class DdpStreamSession implements LowerLayer {
         }
     }
 
-    /** Ends what has come to its end. */
+    /** Ends the session or releases its stream when the conditions are met. */
     private void settle() {
         boolean through = isLastWordThrough();
         if (phase == Phase.OPEN) {
@@ -536,8 +536,8 @@ public final class DdpStreamSession implements LowerLayer {
     }
 
     /**
-     * Whether the Terminate is out, and the peer has it. Much may be in front of it, for which the peer needs its time; but
-     * for that of a session that never opened, nobody waits.
+     * Returns whether the Terminate was sent and the peer has it. Much data may precede the Terminate, and the peer
+     * needs time to receive it. No one waits for the Terminate of a session that never opened.
      */
     private boolean isLastWordThrough() {
         return output.isTerminateSent() && (upper == null || output.isAcknowledged());
@@ -563,14 +563,14 @@ public final class DdpStreamSession implements LowerLayer {
         association.enqueue(this);
     }
 
-    /** The stream has no chunks of it any more, or is another session's. */
+    /** Releases all resources, because the stream has no chunks of this session any more, or has another session. */
     void onReleased() {
         input.clear();
         tally.gone();
         tally.over();
     }
 
-    /** The association is gone, and with it the session (section 11.3). */
+    /** Ends the session with its association (section 11.3). */
     void onAssociationClosed(boolean graceful, String cause) {
         boolean orderly = graceful && isEndedByATerminate();
         input.clear();
@@ -588,7 +588,7 @@ public final class DdpStreamSession implements LowerLayer {
         }
     }
 
-    /** Whether one side has sent its Terminate, and neither has left anything out. */
+    /** Returns whether one side has sent its Terminate, and no data of either side is missing. */
     private boolean isEndedByATerminate() {
         boolean wholeInput = discarding || !input.isIncomplete();
         boolean wholeOutput = outputEnded && output.isTaken();

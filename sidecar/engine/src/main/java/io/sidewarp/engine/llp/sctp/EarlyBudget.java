@@ -6,23 +6,23 @@ package io.sidewarp.engine.llp.sctp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Octets that early chunks may hold (RFC 5043 section 10): those of one association, out of what all associations of a
- * device have together. Sessions to which no Consumer of this side has consented draw on a pool of their own, so that
- * strangers take nothing from anybody else; and there may be so many of these sessions that did not open and keep their
- * streams. All of it belongs to one thread.
+ * Bytes that early chunks may hold (RFC 5043 section 10), in one association and in all associations of a device.
+ * Sessions without the consent of a Consumer of this side use a separate pool, so that strangers take nothing from
+ * other peers. The budget also limits sessions that did not open and still keep their streams. All of it belongs to one
+ * thread.
  */
 public final class EarlyBudget {
 
-    /** What strangers have of all associations together is a part of what the others have. */
+    /** Divisor of the device's bytes that gives the bytes of all strangers together. */
     private static final int STRANGERS_PART = 8;
 
     /**
-     * Sessions of all associations that did not open, and whose streams are not free. Only peers that do not acknowledge the
-     * end of what they begin have many of them.
+     * Maximum number of sessions in all associations that did not open and whose streams are not free. Only a peer that
+     * does not acknowledge the end of its sessions has many of them.
      */
     private static final int UNOPENED = 8192;
 
-    /** What one kind of sessions may hold: octets, or sessions themselves. */
+    /** Amount that one kind of sessions may hold, in bytes or in sessions. */
     static final class Pool {
 
         private final @Nullable Pool whole;
@@ -35,20 +35,21 @@ public final class EarlyBudget {
         }
 
         /**
-         * Takes octets.
+         * Takes an amount.
          *
-         * @return which limit is in the way, or null when they were taken
+         * @return limit that is exceeded, or null when the amount was taken
          */
         @Nullable
         String take(int wanted) {
             if (wanted > octets - held) {
-                return "more than " + octets + " octets of chunks that wait";
+                return "more than " + octets + " bytes of chunks that wait";
             }
             Pool all = whole;
             if (all != null) {
-                // Whoever holds much gives way first, and nobody can hold all.
+                // Fair share: an association may hold no more than it leaves to the others, so that no association
+                // holds all.
                 if (held + wanted > all.octets - all.held - wanted) {
-                    return "more octets of chunks that wait than are left to other associations, of " + all.octets;
+                    return "more bytes of chunks that wait than the fair share of this association, of " + all.octets;
                 }
                 all.held += wanted;
             }
@@ -74,14 +75,14 @@ public final class EarlyBudget {
         this.unopened = unopened;
     }
 
-    /** That of all associations of a device. */
+    /** Creates the budget of all associations of a device. */
     public static EarlyBudget ofDevice(AdaptationSettings settings) {
         int octets = settings.totalReorderOctets();
         return new EarlyBudget(
                 new Pool(null, octets), new Pool(null, octets / STRANGERS_PART), new Pool(null, UNOPENED));
     }
 
-    /** That of one association. */
+    /** Creates the budget of one association. */
     EarlyBudget ofAssociation(AdaptationSettings settings) {
         return new EarlyBudget(
                 new Pool(agreed, settings.reorderOctets()),
@@ -89,12 +90,12 @@ public final class EarlyBudget {
                 new Pool(unopened, UNOPENED));
     }
 
-    /** Counts a session that did not open; false when there are too many. */
+    /** Counts a session that did not open. Returns false when too many are counted. */
     boolean takeUnopened() {
         return unopened.take(1) == null;
     }
 
-    /** The stream of such a session is free, or gone. */
+    /** Reports that the stream of a session that did not open is free or gone. */
     void giveBackUnopened() {
         unopened.giveBack(1);
     }
@@ -104,7 +105,7 @@ public final class EarlyBudget {
         return consented ? agreed : strange;
     }
 
-    /** Octets that are held now. */
+    /** Bytes that are held at present. */
     int held() {
         return agreed.held + strange.held;
     }

@@ -10,17 +10,17 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chunks of one session that wait for an earlier one, or for the session to open. What they may hold is the budget's to
- * say, and a number costs nothing before its chunk is there (RFC 5043 section 10).
+ * Chunks of one session that wait for an earlier chunk, or for the session to open. The budget limits the bytes that
+ * they may hold. A sequence number costs nothing before its chunk has arrived (RFC 5043 section 10).
  */
 final class EarlyChunks {
 
-    /** What keeping a chunk costs besides its octets, at most: its memory, and the objects that hold it. */
+    /** Upper limit of the memory for the objects of a kept chunk, in addition to its bytes. */
     static final int OVERHEAD = 512;
 
     private static final WireBuffer NOTHING = WireBuffer.allocate(0);
 
-    /** A chunk, and what its octets count against. */
+    /** A chunk, and the pool that its bytes count against. */
     record Chunk(int payloadProtocol, WireBuffer buffer, int length, EarlyBudget.Pool pool) {
 
         private void giveBack() {
@@ -46,7 +46,7 @@ final class EarlyChunks {
         this(budget, WireBuffer::allocate);
     }
 
-    /** @param allocator of buffers with a number of bytes */
+    /** @param allocator function that allocates a buffer of the given number of bytes */
     EarlyChunks(EarlyBudget budget, IntFunction<WireBuffer> allocator) {
         this.budget = budget;
         this.allocator = allocator;
@@ -61,10 +61,10 @@ final class EarlyChunks {
     }
 
     /**
-     * Keeps a copy.
+     * Keeps a copy of a chunk.
      *
      * @param consented whether the Consumer of this side has begun or accepted the session
-     * @return which limit is in the way, or null when it was kept
+     * @return limit that is exceeded, or null when the chunk was kept
      */
     @Nullable
     String put(int ssn, int payloadProtocol, WireBuffer buffer, int offset, int length, boolean consented) {
@@ -84,7 +84,7 @@ final class EarlyChunks {
         return null;
     }
 
-    /** The chunk of that number, which is forgotten, or null. */
+    /** Removes and returns the chunk with that number, or returns null. */
     @Nullable
     Chunk take(int ssn) {
         Chunk chunk = chunks.isEmpty() ? null : chunks.remove(ssn);
@@ -94,7 +94,7 @@ final class EarlyChunks {
         return chunk;
     }
 
-    /** Keeps the numbers of DDP Segments only, and gives back what their octets count. */
+    /** Keeps only the numbers of DDP Segments, and gives their bytes back to the budget. */
     void dropSegments() {
         chunks.replaceAll((ssn, chunk) -> chunk.isSegment() ? chunk.emptied() : chunk);
     }

@@ -5,7 +5,7 @@ package io.sidewarp.engine.llp.sctp;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a DDP Stream Session Control message says (RFC 5043 section 5.2.3, RFC 6581 section 7). */
+/** Function Code of a DDP Stream Session Control message (RFC 5043 section 5.2.3, RFC 6581 section 7). */
 enum FunctionCode {
     INITIATE(0x0001, false),
     ACCEPT(0x0002, false),
@@ -25,7 +25,7 @@ enum FunctionCode {
         this.enhanced = enhanced;
     }
 
-    /** The code on the wire, or null if there is none of that value. */
+    /** Returns the code with this value on the wire, or null if no code has the value. */
     static @Nullable FunctionCode of(int value) {
         return value >= 1 && value <= CODES.length ? CODES[value - 1] : null;
     }
@@ -34,7 +34,7 @@ enum FunctionCode {
         return value;
     }
 
-    /** Whether the Private Data begins with depths and connection model. */
+    /** Returns whether the Private Data begins with depths and connection model. */
     boolean isEnhanced() {
         return enhanced;
     }

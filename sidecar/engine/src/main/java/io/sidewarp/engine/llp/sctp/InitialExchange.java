@@ -6,20 +6,20 @@ package io.sidewarp.engine.llp.sctp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session begins with: the active side's Initiate, and the passive side's answer to it. That is an Accept or a
- * Reject, at the direction of the Consumer, or a Terminate (RFC 5043 sections 6.2 to 6.4). It opens the session or ends
- * it, and then tells the {@link SessionListener} why.
+ * Start of a session: the active side's Initiate, and the passive side's answer. The answer is an Accept or a Reject of
+ * the Consumer, or a Terminate (RFC 5043 sections 6.2 to 6.4). The exchange opens or ends the session, and reports the
+ * outcome to the {@link SessionListener}.
  */
 final class InitialExchange {
 
     private enum Stage {
-        /** Passive: chunks are here, the Initiate is not. */
+        /** Passive: chunks have arrived, but the Initiate has not. */
         EXPECTED,
-        /** Active: the Initiate waits for its answer, perhaps of a session that has ended for this side. */
+        /** Active: the Initiate waits for its answer, even if the session has ended for this side. */
         REQUESTED,
-        /** Passive: the Initiate waits for the Consumer, or the Accept for SCTP. */
+        /** Passive: the Initiate waits for the Consumer, or the Accept waits for SCTP. */
         PENDING,
-        /** The answer is here, or was given. */
+        /** The answer was received or given. */
         ANSWERED
     }
 
@@ -36,7 +36,7 @@ final class InitialExchange {
         this.output = output;
     }
 
-    /** Passive side: says who learns the outcome. */
+    /** Passive side: sets the listener for the outcome. */
     void listen(SessionListener sessionListener) {
         listener = sessionListener;
     }
@@ -49,27 +49,27 @@ final class InitialExchange {
         return told;
     }
 
-    /** Whether this is the passive side, and the Initiate has not come. */
+    /** Returns whether this is the passive side and the Initiate has not arrived. */
     boolean isExpected() {
         return stage == Stage.EXPECTED;
     }
 
-    /** Whether this is the active side, and the answer has not come. */
+    /** Returns whether this is the active side and the answer has not arrived. */
     boolean isUnanswered() {
         return stage == Stage.REQUESTED;
     }
 
-    /** A control message of a session that is neither open nor over. */
+    /** Takes a control message of a session that is neither open nor over. */
     void onControl(ControlMessage message) {
         switch (stage) {
             case EXPECTED -> onInitiate(message);
             case REQUESTED -> onAnswer(message);
             case PENDING -> onWithdrawal();
-            case ANSWERED -> throw new IllegalStateException(message.code() + " behind the answer");
+            case ANSWERED -> throw new IllegalStateException(message.code() + " after the answer");
         }
     }
 
-    /** The session did not come about, for a reason that is not in the answer. */
+    /** Reports that the session did not open, for a reason other than the answer. */
     void fail(String cause) {
         if (stage != Stage.EXPECTED) {
             requireListener().onFailed(false, cause);
@@ -77,7 +77,7 @@ final class InitialExchange {
         }
     }
 
-    /** The session is kept until its stream is free; what it was about need not be. */
+    /** Drops the listener and the Initiate. The session itself is kept until its stream is free. */
     private void forget() {
         opening.forgetInitiate();
         listener = null;
@@ -97,7 +97,7 @@ final class InitialExchange {
         FunctionCode code = message.code();
         boolean enhanced = opening.isEnhanced();
         if (code.isInitiate()) {
-            // No answer: the peer may not have seen this side's Initiate yet.
+            // This message is no answer: the peer may not have seen this side's Initiate yet.
             session.endUnopened(false);
             output.terminate();
             fail("both sides began a session on stream " + session.stream() + " at the same time");
@@ -123,9 +123,9 @@ final class InitialExchange {
     }
 
     /**
-     * A control message of a session that has ended for this side.
+     * Takes a control message of a session that has ended for this side.
      *
-     * @return whether it stands in the place of the answer
+     * @return whether the message takes the place of the answer
      */
     boolean onLateControl(ControlMessage message) {
         if (stage != Stage.REQUESTED) {
@@ -157,8 +157,8 @@ final class InitialExchange {
     }
 
     /**
-     * The peer has ended what it asked for, with a Terminate. It is in none of the legal sequences, so it gets one too
-     * (section 6.1); the Consumer need not be asked.
+     * Handles a Terminate that withdraws the peer's request. No legal sequence contains it, so this side answers with a
+     * Terminate too (section 6.1). The Consumer is not asked.
      */
     private void onWithdrawal() {
         stage = Stage.ANSWERED;
@@ -181,12 +181,12 @@ final class InitialExchange {
         forget();
     }
 
-    /** Whether the Initiate waits for the Consumer. */
+    /** Returns whether the Initiate waits for the Consumer. */
     boolean isUndecided() {
         return stage == Stage.PENDING && !output.hasControl() && !output.isControlUnderWay();
     }
 
-    /** Whether the Initiate waits for the Consumer, or the Accept for SCTP. */
+    /** Returns whether the Initiate waits for the Consumer, or the Accept for SCTP. */
     boolean isPending() {
         return stage == Stage.PENDING;
     }
@@ -197,7 +197,7 @@ final class InitialExchange {
         }
     }
 
-    /** SCTP took the Initiate, or the Accept. */
+    /** Reports that SCTP took the Initiate or the Accept. */
     void onControlSent() {
         if (stage == Stage.PENDING) {
             stage = Stage.ANSWERED;
@@ -207,7 +207,7 @@ final class InitialExchange {
 
     // ---- Either side
 
-    /** Gives it up; see {@link DdpStreamSession#withdraw}. */
+    /** Abandons the session; see {@link DdpStreamSession#withdraw}. */
     void withdraw() {
         if (stage == Stage.REQUESTED) {
             output.dropUnsentControl();

@@ -4,8 +4,9 @@
 package io.sidewarp.engine.llp.sctp;
 
 /**
- * The time that a session waits for what its peer owes it: an Initiate that later chunks have overtaken, or the last
- * word when it has this side's ({@link AdaptationSettings#lingerTimeout}). RFC 5043 sets none.
+ * Time that a session waits for its peer. It waits for an Initiate that later chunks have overtaken, or for the last
+ * message after the peer has this side's last message. {@link AdaptationSettings#lingerTimeout} sets the time. RFC 5043
+ * sets none.
  */
 final class Linger {
 
@@ -32,20 +33,20 @@ final class Linger {
         end = NEVER;
     }
 
-    /** Has it be over at the next opportunity. */
+    /** Ends the wait at the next opportunity. */
     void cutShort() {
         endAt(association.nanoTime());
     }
 
-    /** The peer has sent something. */
+    /** Records that the peer has sent a chunk. */
     void onHeard() {
         heard = association.nanoTime();
     }
 
     /**
-     * Whether it has come to its end, which is told once.
+     * Returns whether the wait has ended. Returns true only once.
      *
-     * @param prolonged whether it counts from what the peer sent last
+     * @param prolonged whether the time counts from the last chunk of the peer
      */
     boolean isOver(long now, boolean prolonged) {
         if (end == NEVER) {

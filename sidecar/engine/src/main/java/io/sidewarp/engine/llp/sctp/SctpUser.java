@@ -7,45 +7,45 @@ import io.sidewarp.engine.memory.WireBuffer;
 import java.util.OptionalInt;
 
 /**
- * What an SCTP association tells its user. All calls come on the event loop that owns the association, and none may
- * block.
+ * Events that an SCTP association reports to its user. All calls come on the event loop that owns the association, and
+ * no call may block.
  */
 public interface SctpUser {
 
     /**
-     * The association is up. The first call, unless {@link #onClosed} is.
+     * Reports that the association is up. This is the first call, unless {@link #onClosed} comes first.
      *
-     * @param inboundStreams that the peer may use
-     * @param outboundStreams that this side may use
-     * @param adaptation Adaptation Layer Indication of the peer's INIT or INIT-ACK, if it had one (RFC 5061)
+     * @param inboundStreams number of streams that the peer may use
+     * @param outboundStreams number of streams that this side may use
+     * @param adaptation Adaptation Layer Indication of the peer's INIT or INIT-ACK, if present (RFC 5061)
      */
     void onEstablished(int inboundStreams, int outboundStreams, OptionalInt adaptation);
 
     /**
-     * A whole user message, in the order in which SCTP delivers, which with unordered messages is any. The octets may be
-     * used during this call only.
+     * Takes a whole user message. SCTP may deliver unordered messages in any order. The bytes are valid only during
+     * this call.
      *
      * @param payloadProtocol Payload Protocol Identifier, in host order
      */
     void onMessage(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length);
 
-    /** The batch of input that the association had is over. */
+    /** Reports the end of a batch of input. */
     void onInputDone();
 
-    /** SCTP can take messages: send until there are no more or one is refused. */
+    /** Reports that SCTP can take messages. Sends until none are left or a message is refused. */
     void produce();
 
-    /** {@link SctpTransport#acknowledged} has advanced after it was asked for. */
+    /** Reports that {@link SctpTransport#acknowledged} has advanced after a request for this call. */
     void onAcknowledged();
 
-    /** The time given to {@link SctpTransport#wakeAt} has come. */
+    /** Reports that the time given to {@link SctpTransport#wakeAt} has come. */
     void onWake();
 
     /**
-     * The association is gone, with or without our asking. The last call.
+     * Reports that the association is gone, whether this side asked for the end or not. No call follows.
      *
      * @param graceful true after a SHUTDOWN of either side, false after an ABORT, a failure of all paths, or no answer
-     * @param cause what happened, for people
+     * @param cause description of the event for people
      */
     void onClosed(boolean graceful, String cause);
 }

@@ -7,9 +7,8 @@ import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this side of a session receives: it takes the chunks (RFC 5043 section 5.2) by their DDP-SSN, whatever order
- * SCTP delivers them in, and keeps those that come early (section 6.1). Whether what they say is legal is the session's
- * to judge.
+ * Inbound half of a session. Takes the chunks (RFC 5043 section 5.2) by their DDP-SSN, in whatever order SCTP delivers
+ * them, and keeps early chunks (section 6.1). The session decides whether the content of a chunk is legal.
  */
 final class SessionInput {
 
@@ -30,10 +29,10 @@ final class SessionInput {
         this.early = new EarlyChunks(budget);
     }
 
-    /** A chunk of the session, early or late. */
+    /** Takes a chunk of the session, early or late. */
     void onChunk(int payloadProtocol, WireBuffer buffer, int offset, int length) {
         if (length < ChunkFlyweight.SSN_LENGTH) {
-            session.breakOff("a chunk of " + length + " octets");
+            session.breakOff("a chunk of " + length + " bytes");
             return;
         }
         int ssn = ChunkFlyweight.ssn(buffer, offset);
@@ -44,7 +43,7 @@ final class SessionInput {
         boolean known =
                 payloadProtocol == ChunkFlyweight.DDP_SEGMENT || payloadProtocol == ChunkFlyweight.SESSION_CONTROL;
         if (!known || length == ChunkFlyweight.SSN_LENGTH) {
-            session.breakOff(known ? "a chunk of " + length + " octets" : "payload protocol " + payloadProtocol);
+            session.breakOff(known ? "a chunk of " + length + " bytes" : "payload protocol " + payloadProtocol);
             ignore(ssn);
             return;
         }
@@ -63,12 +62,14 @@ final class SessionInput {
         }
     }
 
-    /** A Terminate right behind the Initiate that it ends, which leaves the Consumer nothing to decide. */
+    /**
+     * Returns whether a Terminate directly follows an undecided Initiate, so that the Consumer has nothing to decide.
+     */
     private boolean isWithdrawal(int payloadProtocol, WireBuffer buffer, int offset, int length) {
         return DdpAssociation.isTerminate(payloadProtocol, buffer, offset, length) && session.isUndecided();
     }
 
-    /** A chunk that broke the order, or came behind the break. */
+    /** Ignores a chunk that broke the order, or that followed such a chunk. */
     private void ignore(int ssn) {
         begun |= ssn == 0;
     }
@@ -81,8 +82,8 @@ final class SessionInput {
     /**
      * Keeps a chunk that cannot be handed on yet.
      *
-     * @param length octets that are worth keeping
-     * @return what is wrong with it, or null when it was kept
+     * @param length bytes to keep
+     * @return fault of the chunk, or null when the chunk was kept
      */
     private @Nullable String keep(int ssn, int payloadProtocol, WireBuffer buffer, int offset, int length) {
         if ((ssn - due & SSN_MASK) > association.settings().reorderDistance() || early.contains(ssn)) {
@@ -109,7 +110,7 @@ final class SessionInput {
         }
         ControlMessage message = ControlMessage.read(buffer, offset, length);
         if (message == null) {
-            session.violate("a session control message of " + length + " octets with function code "
+            session.violate("a session control message of " + length + " bytes with function code "
                     + (length < ChunkFlyweight.CONTROL_HEADER_LENGTH
                             ? "none"
                             : ChunkFlyweight.functionCode(buffer, offset)));
@@ -118,7 +119,7 @@ final class SessionInput {
         }
     }
 
-    /** The Consumer of this side has begun or accepted the session, so more may be kept for it. */
+    /** Records that the Consumer of this side has begun or accepted the session, so more bytes may be kept. */
     void consent() {
         consented = true;
     }
@@ -127,12 +128,12 @@ final class SessionInput {
         return consented;
     }
 
-    /** Keeps what comes until {@link #resume}, but for the end of a request that is undecided. */
+    /** Keeps all chunks until {@link #resume}, except the withdrawal of an undecided request. */
     void hold() {
         held = true;
     }
 
-    /** Ends a {@link #hold}, if there is one. */
+    /** Ends a {@link #hold}, if one is active. */
     void resume() {
         if (held) {
             held = false;
@@ -140,7 +141,7 @@ final class SessionInput {
         }
     }
 
-    /** The peer does not number its chunks as it has to: nothing more can be told from them. */
+    /** Drops all input, because the peer broke its numbering of chunks and their order is lost. */
     void breakOff() {
         broken = true;
         clear();
@@ -150,22 +151,22 @@ final class SessionInput {
         return broken;
     }
 
-    /** Whether the peer's first chunk was here, so that another one with its number begins another session. */
+    /** Returns whether the peer's first chunk has arrived. Another first chunk then begins another session. */
     boolean hasBegun() {
         return begun;
     }
 
-    /** Whether chunks are kept for which an earlier one has not come. */
+    /** Returns whether chunks are kept that wait for an earlier chunk. */
     boolean isIncomplete() {
         return !early.isEmpty();
     }
 
-    /** DDP Segments are of no use any more, though their numbers are. */
+    /** Drops the content of DDP Segments, but keeps their numbers. */
     void dropSegments() {
         early.dropSegments();
     }
 
-    /** Forgets what was kept. */
+    /** Drops all kept chunks. */
     void clear() {
         early.clear();
     }

@@ -4,34 +4,34 @@
 package io.sidewarp.engine.llp.sctp;
 
 /**
- * What a DDP stream session tells the Consumer about its start (RFC 5043 section 6). All calls come on the event loop
- * that owns the association. Unless this side rejects or gives up, exactly one of them is called.
+ * Events of a DDP stream session's start that are reported to the Consumer (RFC 5043 section 6). All calls come on the
+ * event loop that owns the association. Unless this side rejects or withdraws, exactly one of these methods is called.
  */
 public interface SessionListener {
 
     /**
-     * The session is open: the active side got an Accept, or the passive side's Accept was given to SCTP. An
-     * {@link io.sidewarp.engine.llp.UpperLayer} has to be attached when this returns.
+     * Reports that the session is open. The active side received an Accept, or the passive side gave its Accept to
+     * SCTP. An {@link io.sidewarp.engine.llp.UpperLayer} must be attached when this method returns.
      *
-     * @param agreed its Private Data is the Accept's on the active side, the Initiate's on the passive one. With an error
-     *     the active side may send nothing but the RDMAP Terminate for it
+     * @param agreed agreed values. The Private Data comes from the Accept on the active side, and from the Initiate on
+     *     the passive side. With an error the active side may send only the RDMAP Terminate for the error
      */
     void onEstablished(SessionStartup agreed);
 
     /**
-     * Active side only: the peer's Consumer rejected.
+     * Reports that the peer's Consumer rejected, on the active side only.
      *
-     * @param reply its Private Data, and the depths that the peer would have needed if it told them
+     * @param reply Private Data of the peer, and the depths that the peer would need if it sent them
      */
     void onRejected(SessionStartup reply);
 
     /**
-     * The session did not come about: the peer's adaptation layer refused it, the peer withdrew, broke the rules, or the
-     * association went.
+     * Reports that the session did not open. The peer's adaptation layer refused, the peer withdrew or broke the rules,
+     * or the association ended.
      *
-     * @param refused whether the peer answered with a Terminate: too many requests wait there, or it does not know the
-     *     enhanced messages
-     * @param message what happened, for people
+     * @param refused whether the peer answered with a Terminate. Too many requests wait there, or the peer does not
+     *     know the enhanced messages
+     * @param message description of the event for people
      */
     void onFailed(boolean refused, String message);
 }

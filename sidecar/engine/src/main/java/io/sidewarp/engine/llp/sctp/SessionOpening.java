@@ -8,8 +8,8 @@ import io.sidewarp.engine.llp.Negotiation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the two sides tell each other at the start of a session, and what comes out of it for this one (RFC 5043 section
- * 6, RFC 6581 sections 7 and 9).
+ * Start messages of a session, and the values that result from them for this side (RFC 5043 section 6, RFC 6581
+ * sections 7 and 9).
  */
 final class SessionOpening {
 
@@ -17,7 +17,7 @@ final class SessionOpening {
     private @Nullable ControlMessage asked;
     private @Nullable EnhancedData told;
 
-    /** Active side: the Initiate. */
+    /** Active side: creates the Initiate. */
     ControlMessage initiate(SessionOptions wanted) {
         options = wanted;
         told = wanted.enhanced() ? Negotiation.request(wanted.terms()) : null;
@@ -25,12 +25,12 @@ final class SessionOpening {
                 wanted.enhanced() ? FunctionCode.ENHANCED_INITIATE : FunctionCode.INITIATE, told, wanted.privateData());
     }
 
-    /** Whether the Initiate was an Enhanced one. */
+    /** Returns whether the Initiate was an Enhanced Initiate. */
     boolean isEnhanced() {
         return told != null;
     }
 
-    /** Active side: what an Accept leads to. */
+    /** Active side: returns the outcome of an Accept. */
     SessionStartup accepted(ControlMessage accept) {
         EnhancedData request = told;
         EnhancedData answer = accept.data();
@@ -42,22 +42,22 @@ final class SessionOpening {
                         : Negotiation.ofInitiator(terms(), request, answer));
     }
 
-    /** Active side: what a Reject tells. */
+    /** Active side: returns the outcome of a Reject. */
     SessionStartup rejected(ControlMessage reject) {
         return SessionStartup.of(reject, told, Negotiation.unnegotiated(terms()));
     }
 
-    /** Passive side: the Initiate to answer. */
+    /** Passive side: stores the Initiate to answer. */
     void onInitiate(ControlMessage initiate) {
         asked = initiate;
     }
 
-    /** Passive side: the Initiate needs no answer any more. */
+    /** Passive side: drops the Initiate, which needs no answer any more. */
     void forgetInitiate() {
         asked = null;
     }
 
-    /** Passive side: the Accept. */
+    /** Passive side: creates the Accept. */
     ControlMessage accept(SessionOptions chosen) {
         EnhancedData data = dataToAnswer(chosen);
         told = data == null ? null : Negotiation.accept(data, chosen.terms());
@@ -66,7 +66,7 @@ final class SessionOpening {
                 data == null ? FunctionCode.ACCEPT : FunctionCode.ENHANCED_ACCEPT, told, chosen.privateData());
     }
 
-    /** Passive side: the Reject. */
+    /** Passive side: creates the Reject. */
     ControlMessage reject(SessionOptions chosen) {
         EnhancedData data = dataToAnswer(chosen);
         return new ControlMessage(
@@ -79,13 +79,13 @@ final class SessionOpening {
         ControlMessage initiate = request();
         int room = SessionOptions.room(initiate.code().isEnhanced());
         if (chosen.privateData().length > room) {
-            throw new IllegalArgumentException("Private Data of " + chosen.privateData().length + " octets; at most "
+            throw new IllegalArgumentException("Private Data of " + chosen.privateData().length + " bytes; at most "
                     + room + " fit into the answer to an " + initiate.code());
         }
         return initiate.data();
     }
 
-    /** Passive side: what its Accept leads to. */
+    /** Passive side: returns the outcome of its Accept. */
     SessionStartup agreed() {
         ControlMessage initiate = request();
         EnhancedData data = initiate.data();

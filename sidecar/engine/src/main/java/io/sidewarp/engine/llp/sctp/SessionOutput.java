@@ -7,12 +7,12 @@ import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this side of a session sends: it numbers the chunks, stages one at a time, and holds control messages back as long
- * as they could be received before a former one (RFC 5043 section 6.6).
+ * Outbound half of a session. Numbers the chunks and stages one chunk at a time. Holds a control message back while the
+ * peer could receive it before an earlier control message (RFC 5043 section 6.6).
  */
 final class SessionOutput {
 
-    /** What a message is. */
+    /** Kind of a message. */
     enum Kind {
         NOTHING,
         CONTROL,
@@ -38,14 +38,14 @@ final class SessionOutput {
     private long transferredPosition;
     private long lastPosition;
 
-    /** @param former output of the session that the stream carried before, if chunks of it may be in flight */
+    /** @param former output of the earlier session of the stream, if its chunks may be in flight */
     SessionOutput(DdpAssociation association, DdpStreamSession session, @Nullable SessionOutput former) {
         this.association = association;
         this.session = session;
         this.former = former == null || !former.isSilent() ? former : former.former;
     }
 
-    /** Whether nothing was given to SCTP, nor waits for it to take it. */
+    /** Returns whether SCTP got no message, and no message waits for SCTP. */
     boolean isSilent() {
         return nextSsn == 0 && lastPosition == 0;
     }
@@ -57,24 +57,24 @@ final class SessionOutput {
         control = message;
     }
 
-    /** Whether a control message waits to be sent. */
+    /** Returns whether a control message waits to be sent. */
     boolean hasControl() {
         return control != null;
     }
 
-    /** Whether the control message is with SCTP, or waits for it. */
+    /** Returns whether the control message is with SCTP, or waits for SCTP. */
     boolean isControlUnderWay() {
         return staged == Kind.CONTROL || sent == Kind.CONTROL;
     }
 
-    /** Takes back a control message of which nobody knows yet. */
+    /** Takes back a control message that SCTP does not have yet. */
     void dropUnsentControl() {
         if (!isControlUnderWay()) {
             control = null;
         }
     }
 
-    /** The peer has shown that it has this side's control message. */
+    /** Records that the peer has shown that it has this side's control message. */
     void onAnswer() {
         controlAnswered = true;
     }
@@ -84,7 +84,7 @@ final class SessionOutput {
         terminateWanted = true;
     }
 
-    /** Sends nothing more: the stream has another session. */
+    /** Stops all output, because the stream has another session. */
     void silence() {
         dropUnsentControl();
         terminateWanted = false;
@@ -94,22 +94,22 @@ final class SessionOutput {
         return terminateSent;
     }
 
-    /** Whether SCTP has taken all but a Terminate. */
+    /** Returns whether SCTP has taken all messages except a Terminate. */
     boolean isTaken() {
         return control == null && staged != Kind.SEGMENT;
     }
 
-    /** Whether nothing is left to send. */
+    /** Returns whether nothing is left to send. */
     boolean isFinished() {
         return control == null && staged == Kind.NOTHING && (terminateSent || !terminateWanted);
     }
 
-    /** Whether the peer has acknowledged all that was sent; if not, the session gets a turn when it may have. */
+    /** Returns whether the peer acknowledged all messages. If not, the session gets a turn after an acknowledgement. */
     boolean isAcknowledged() {
         return association.isAcknowledged(lastPosition, session);
     }
 
-    /** Stages the control message if there is one and its time has come. */
+    /** Stages the control message if one waits and its time has come. */
     void produceControl() {
         ControlMessage message = control;
         if (message != null && staged == Kind.NOTHING && isStreamClear() && association.mayStage(session)) {
@@ -124,7 +124,9 @@ final class SessionOutput {
         }
     }
 
-    /** Not before the peer is known to have this side's former control message (section 6.6). */
+    /**
+     * Returns whether a Terminate may be sent. The peer must have this side's earlier control message (section 6.6).
+     */
     private boolean terminateIsDue() {
         return terminateWanted
                 && !terminateSent
@@ -134,7 +136,7 @@ final class SessionOutput {
                 && (controlPosition == 0 || controlAnswered || association.isAcknowledged(controlPosition, session));
     }
 
-    /** Whether no chunk of the former session on the stream can be in flight (section 6.6). */
+    /** Returns whether no chunk of the earlier session on the stream can be in flight (section 6.6). */
     private boolean isStreamClear() {
         SessionOutput before = former;
         if (before == null) {
@@ -159,7 +161,7 @@ final class SessionOutput {
         return ssn;
     }
 
-    /** SCTP took the message that was staged. */
+    /** Reports that SCTP took the staged message. */
     void onSubmitted(int length, long position) {
         lastPosition = position;
         switch (staged) {
@@ -175,7 +177,7 @@ final class SessionOutput {
         staged = Kind.NOTHING;
     }
 
-    /** What SCTP took last, which is told once. */
+    /** Returns the kind of the message that SCTP took last, and resets it. */
     Kind takeSent() {
         Kind kind = sent;
         sent = Kind.NOTHING;
@@ -184,7 +186,7 @@ final class SessionOutput {
 
     // ---- Segments
 
-    /** Claims room for a DDP Segment; false when SCTP takes no more, or others have their turn. */
+    /** Claims room for a DDP Segment. Returns false when SCTP takes no more, or other sessions have their turn. */
     boolean claim(int length) {
         if (staged != Kind.NOTHING || !association.mayStage(session)) {
             return false;

@@ -10,16 +10,16 @@ import io.sidewarp.engine.llp.RtrKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Outcome of the start of a DDP stream session as one side sees it.
+ * Outcome of the start of a DDP stream session, as one side sees it.
  *
- * @param enhanced whether the messages were the enhanced ones (RFC 6581 section 7)
- * @param privateData that the peer sent for the Consumer
- * @param local depths and connection model that this side told, or null if it told none
- * @param peer depths and connection model that the peer told, or null if it told none
- * @param ird inbound RDMA Read Requests that this side has to serve
+ * @param enhanced whether the messages were the enhanced messages (RFC 6581 section 7)
+ * @param privateData Private Data of the peer for the Consumer
+ * @param local depths and connection model that this side sent, or null if it sent none
+ * @param peer depths and connection model that the peer sent, or null if it sent none
+ * @param ird inbound RDMA Read Requests that this side must serve
  * @param ord outbound RDMA Read Requests that this side may use
- * @param rtr what the active side has to send before anything else, or null
- * @param error why the active side has to end the session with an RDMAP Terminate (RFC 6581 section 9), or null
+ * @param rtr kind of message that the active side must send first, or null
+ * @param error reason why the active side must end the session with an RDMAP Terminate (RFC 6581 section 9), or null
  */
 public record SessionStartup(
         boolean enhanced,
@@ -31,7 +31,7 @@ public record SessionStartup(
         @Nullable RtrKind rtr,
         @Nullable LlpError error) {
 
-    /** What an Initiate asks for, before it was answered: without depths of this side. */
+    /** Returns the state before the answer to an Initiate, without depths of this side. */
     static SessionStartup asked(ControlMessage initiate) {
         return of(initiate, null, new Negotiation.Outcome(0, 0, null, null));
     }
@@ -48,17 +48,17 @@ public record SessionStartup(
                 outcome.error());
     }
 
-    /** Octets of Private Data that the answer has for the Consumer. */
+    /** Bytes of Private Data that fit into the answer for the Consumer. */
     public int replyRoom() {
         return SessionOptions.room(enhanced);
     }
 
-    /** Whether both sides want the peer-to-peer model. */
+    /** Returns whether both sides want the peer-to-peer model. */
     public boolean peerToPeer() {
         return local != null && local.peerToPeer() && peer != null && peer.peerToPeer();
     }
 
-    /** Whether the active side's first message may be a zero-length Send that is no more than an indication. */
+    /** Returns whether the active side's first message may be a zero-length Send that is only an indication. */
     public boolean rtrBySend() {
         return local != null && local.rtrSend() && peer != null && peer.peerToPeer();
     }

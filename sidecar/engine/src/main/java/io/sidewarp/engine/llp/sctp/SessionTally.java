@@ -3,7 +3,7 @@
 
 package io.sidewarp.engine.llp.sctp;
 
-/** What one session counts as at its association, which bounds these numbers: each thing at most once at a time. */
+/** Marks that one session adds to the limited counts of its association. Each mark counts at most once at a time. */
 final class SessionTally {
 
     private final DdpAssociation association;
@@ -15,12 +15,12 @@ final class SessionTally {
         this.association = association;
     }
 
-    /** The peer began it, and it ended without having opened. */
+    /** Marks a session of the peer that ended without having opened. */
     void unopened() {
         unopened = association.onUnopened();
     }
 
-    /** The peer broke the rules in it. */
+    /** Marks a session in which the peer broke the rules. */
     void broken() {
         if (!broken) {
             broken = true;
@@ -28,7 +28,7 @@ final class SessionTally {
         }
     }
 
-    /** Its stream is free, or another session's, or gone. */
+    /** Removes the marks, because the stream is free, has another session, or is gone. */
     void gone() {
         if (unopened) {
             unopened = false;
@@ -40,7 +40,7 @@ final class SessionTally {
         }
     }
 
-    /** Nobody waits for the rest of it any more, which is told once. */
+    /** Marks a session that waits for no more messages. Counted only once. */
     void over() {
         if (!over) {
             over = true;

@@ -230,7 +230,7 @@ class InitiatorStartupTest {
         endpoint.input(Frames.reply(Frames.C, 1, new byte[5]));
 
         assertThat(endpoint.failures).containsExactly(LlpError.INVALID_STARTUP_FRAME);
-        assertThat(endpoint.messages.getFirst()).contains("5 octets of Private Data, at most 4");
+        assertThat(endpoint.messages.getFirst()).contains("5 bytes of Private Data, at most 4");
     }
 
     @Test
@@ -281,7 +281,7 @@ class InitiatorStartupTest {
         endpoint.mpa.closed();
 
         assertThat(endpoint.failures).containsExactly(LlpError.CONNECTION_LOST);
-        assertThat(endpoint.messages.getFirst()).isEqualTo("no MPA Reply Frame in time (19 octets arrived)");
+        assertThat(endpoint.messages.getFirst()).isEqualTo("no MPA Reply Frame in time (19 bytes arrived)");
         assertThat(endpoint.transport.calls).containsExactly("close");
         assertThat(endpoint.transport.buffersOut).isZero();
     }

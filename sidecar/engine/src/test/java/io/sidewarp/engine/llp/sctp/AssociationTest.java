@@ -243,7 +243,7 @@ class AssociationTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(left::rest)
-                .withMessage("DDP Segment of 601 octets; the largest has 600 (RFC 5043 section 9)");
+                .withMessage("DDP Segment of 601 bytes; the largest has 600 (RFC 5043 section 9)");
 
         left.rest();
         assertThat(left.pipe().log().stream().map(message -> message.octets().length))

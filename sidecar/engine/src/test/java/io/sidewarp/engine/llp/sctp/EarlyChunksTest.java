@@ -85,7 +85,7 @@ class EarlyChunksTest {
         assertThat(first.events()).containsExactly("established");
         injectEarly(end, 0, 4);
         assertThat(first.events()).containsExactly("established", "broken");
-        assertThat(first.cause()).contains("more than " + 3 * COST + " octets of chunks that wait");
+        assertThat(first.cause()).contains("more than " + 3 * COST + " bytes of chunks that wait");
 
         injectEarly(end, 1, 3);
         injectEarly(end, 1, 4);
@@ -112,7 +112,7 @@ class EarlyChunksTest {
         assertThat(greedySession.events()).containsExactly("established");
         injectEarly(greedy, 0, 5);
         assertThat(greedySession.events()).containsExactly("established", "broken");
-        assertThat(greedySession.cause()).contains("than are left to other associations, of " + 6 * COST);
+        assertThat(greedySession.cause()).contains("than the fair share of this association, of " + 6 * COST);
 
         injectEarly(modest, 0, 3);
         injectEarly(modest, 0, 4);
@@ -175,7 +175,7 @@ class EarlyChunksTest {
         assertThat(undecided.events()).isEmpty();
         injectEarly(end, 0, 3);
         assertThat(undecided.events()).containsExactly("failed");
-        assertThat(undecided.cause()).contains("more than " + 2 * COST + " octets of chunks that wait");
+        assertThat(undecided.cause()).contains("more than " + 2 * COST + " bytes of chunks that wait");
 
         for (int ssn = 2; ssn < 5; ssn++) {
             injectEarly(end, 3, ssn);
