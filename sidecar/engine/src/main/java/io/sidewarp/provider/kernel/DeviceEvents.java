@@ -9,7 +9,7 @@ import static io.sidewarp.provider.kernel.Native.LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** What a device tells without being asked: that there are completions, and that something has failed. */
+/** Asynchronous events of a device: completions and errors. */
 final class DeviceEvents {
 
     private final KernelDevice device;
@@ -23,7 +23,7 @@ final class DeviceEvents {
         KernelErrors.check("no channel for completions", channel);
     }
 
-    /** Where completion queues tell. */
+    /** Returns the channel on which completion queues notify. */
     long channel() {
         return channel;
     }

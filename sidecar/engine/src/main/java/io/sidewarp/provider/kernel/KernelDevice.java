@@ -41,21 +41,27 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A device of the kernel, in verbs. */
+/** A device of the kernel, behind the interface of verbs. */
 final class KernelDevice implements Device {
 
     private static final Logger LOG = LoggerFactory.getLogger(KernelDevice.class);
 
-    /** Connection parameters have 8 bits for the length, and MPA takes 4 octets for IRD and ORD (RFC 6581 section 6). */
+    /**
+     * Maximum size of private data, in bytes. Connection parameters have 8 bits for the length. MPA takes 4 bytes for
+     * IRD and ORD (RFC 6581 section 6).
+     */
     static final int MAX_PRIVATE_DATA = 251;
 
     private static final int MAX_SGE = 16;
-    /** Connection parameters have 8 bits for each. */
+    /** Maximum IRD and ORD: connection parameters have 8 bits for each. */
     private static final int MAX_DEPTH = 255;
 
     private static final long CLOSE_SECONDS = 10;
 
-    /** Connections that are being begun at a time: some devices keep a thread until TCP is connected, or has given up. */
+    /**
+     * Maximum number of simultaneous connection attempts. Some devices block a thread until TCP has connected or has
+     * given up.
+     */
     private static final int CONNECT_THREADS = 256;
 
     private final KernelLimits limits;
@@ -83,7 +89,7 @@ final class KernelDevice implements Device {
     private final CompletionRoutes routes = new CompletionRoutes();
     private final Set<KernelListener> listeners = ConcurrentHashMap.newKeySet();
 
-    /** @param onClosed called when nothing of it is left */
+    /** @param onClosed called after everything of the device is released */
     KernelDevice(KernelLimits limits, String name, long context, Runnable onClosed) {
         this.onClosed = onClosed;
         this.limits = limits;
@@ -117,7 +123,7 @@ final class KernelDevice implements Device {
         return channel;
     }
 
-    /** Runs what may take as long as the network needs. */
+    /** Runs, on another thread, a task that may take as long as the network needs. */
     void runBlocking(Runnable task) {
         blocking.execute(task);
     }
@@ -275,7 +281,7 @@ final class KernelDevice implements Device {
         return CompletableFuture.completedFuture(List.of());
     }
 
-    // What the device tells, on the loop.
+    // Events of the device, on the loop.
 
     void onCompletions(long cookie) {
         KernelCompletionQueue queue = completionQueues.get(cookie);
@@ -357,7 +363,7 @@ final class KernelDevice implements Device {
         }
     }
 
-    /** What the device allows. */
+    /** Limits that the device reports. */
     private record DeviceLimits(
             int queue, int sge, int completions, int ird, int ord, int sharedReceives, int sharedSge) {
 
@@ -394,7 +400,7 @@ final class KernelDevice implements Device {
             return new KernelRegistration(domain, mr, memory.address());
         }
 
-        /** Verbs permit no change by peers where this side may change nothing. */
+        /** Converts rights to flags. Verbs allow remote write access only together with local write access. */
         private static int bits(Set<AccessRight> access) {
             int bits = 0;
             if (access.contains(AccessRight.LOCAL_WRITE)) {

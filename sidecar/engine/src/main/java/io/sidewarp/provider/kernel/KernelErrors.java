@@ -7,7 +7,7 @@ import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 
-/** What the numbers of errors mean. */
+/** Converts error numbers to texts, exceptions and completion statuses. */
 final class KernelErrors {
 
     static final int EAGAIN = 11;
@@ -66,7 +66,7 @@ final class KernelErrors {
         return new ConnectionFailedException(kind, "cannot connect to " + remote + ": " + describe(result));
     }
 
-    /** A status of enum ibv_wc_status. */
+    /** Converts a status of enum ibv_wc_status. */
     static CompletionStatus status(int status) {
         return switch (status) {
             case VerbsLayout.WC_SUCCESS -> CompletionStatus.SUCCESS;
