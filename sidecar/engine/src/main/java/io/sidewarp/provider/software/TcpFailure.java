@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Why there is no TCP connection, for people: what the operating system said of it, and what to do. */
+/** Explains why there is no TCP connection: what the operating system said, and what to do. */
 final class TcpFailure {
 
     private static final String BROADCAST = "255.255.255.255";
@@ -32,7 +32,7 @@ final class TcpFailure {
 
     /** @param failure as {@link io.sidewarp.engine.net.TcpConnector} tells it */
     static String describe(InetSocketAddress remote, Throwable failure) {
-        // Around what the operating system said Netty has exceptions that repeat the address, or say nothing.
+        // Finds the operating system's error below Netty's exceptions, which repeat the address or say nothing.
         Throwable said = failure;
         while (said.getCause() != null) {
             said = said.getCause();
@@ -43,7 +43,7 @@ final class TcpFailure {
         return "no TCP connection to " + remote + ": " + reason(said) + "; " + advice;
     }
 
-    /** Netty has no message for some errors, only a type. */
+    /** Returns the reason. Netty has no message for some errors, only a type. */
     private static String reason(Throwable said) {
         if (said.getMessage() != null) {
             return SystemErrors.text(said);
