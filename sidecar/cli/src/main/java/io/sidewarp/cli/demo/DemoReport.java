@@ -11,23 +11,23 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What the demo tells at its end.
+ * The report at the end of the demo.
  *
- * @param octets that were moved
- * @param window octets of shared memory at each side
+ * @param octets number of bytes that were moved
+ * @param window bytes of shared memory at each side
  */
 record DemoReport(long octets, long window, Facts sent, Facts received) {
 
-    /** Octets of DDP and RDMAP headers of a tagged segment. */
+    /** Bytes of the DDP and RDMAP headers of a tagged segment. */
     private static final int TAGGED_HEADERS = 14;
 
-    /** Octets of MPA's length, padding (none) and CRC. */
+    /** Bytes of MPA's length, padding (none) and CRC. */
     private static final int MPA_OVERHEAD = 2 + 4;
 
-    /** Octets of the DDP-SSN, and of the header of an SCTP data chunk. */
+    /** Bytes of the DDP-SSN, and of the header of an SCTP data chunk. */
     private static final int SCTP_OVERHEAD = 2 + 16;
 
-    /** True when what was sent, what the receiver found in its memory, and what was read back are the same. */
+    /** Returns whether the sent data, the receiver's memory and the data read back are the same. */
     boolean same() {
         String source = sent.text("sha256.source");
         return source.equals(sent.text("sha256.receiver")) && source.equals(sent.text("sha256.back"));

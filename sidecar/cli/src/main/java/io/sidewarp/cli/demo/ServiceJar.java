@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** Where the sidecar's program is. */
+/** Location of the sidecar's program. */
 final class ServiceJar {
 
     private static final String BELOW_ROOT = "sidecar/service/target/quarkus-app/quarkus-run.jar";
@@ -21,7 +21,7 @@ final class ServiceJar {
                     + " build below SIDEWARP_ROOT puts it.")
     private Optional<Path> jar = Optional.empty();
 
-    /** @throws Failure when nobody told */
+    /** @throws Failure when neither the option nor the environment names it */
     Path path() {
         return jar.or(() -> environment("SIDEWARP_SERVICE_JAR"))
                 .or(() -> environment("SIDEWARP_ROOT").map(root -> root.resolve(BELOW_ROOT)))

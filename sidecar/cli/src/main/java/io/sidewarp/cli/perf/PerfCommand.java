@@ -54,7 +54,7 @@ import picocli.CommandLine.Spec;
         })
 public final class PerfCommand implements Callable<Integer> {
 
-    /** Messages for one completion at most, unless the caller wants more. */
+    /** Maximum number of messages for one completion, unless the caller wants more. */
     private static final int MOST_UNSIGNALED = 64;
 
     @ParentCommand
@@ -221,7 +221,7 @@ public final class PerfCommand implements Callable<Integer> {
         }
     }
 
-    /** None for a server. */
+    /** Returns the plan for a size, or nothing for a server. */
     private Stream<PerfPlan> plan(long size) {
         int messages = latency ? 1 : depth;
         int group = latency ? 1 : signal > 0 ? signal : defaultSignal();
@@ -230,8 +230,8 @@ public final class PerfCommand implements Callable<Integer> {
     }
 
     /**
-     * A completion and the work that follows it go through the API, which costs more than moving most messages: while one half
-     * is under way the other is posted again.
+     * Returns the default number of messages for one completion. A completion, and the work after it, cost more than
+     * moving most messages. While one half is in flight, the other half is posted again.
      */
     private int defaultSignal() {
         int group = Math.min(MOST_UNSIGNALED, depth / 2);

@@ -19,7 +19,7 @@ import io.sidewarp.client.SharedRegion;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
-/** Pings a server of this command, which checks what it reads, and writes something else. */
+/** Pings a server of this command. The server checks the data that it reads, and writes other data. */
 final class PingClient implements Pinger {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);

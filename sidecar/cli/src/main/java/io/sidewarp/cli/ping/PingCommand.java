@@ -148,7 +148,7 @@ public final class PingCommand implements Callable<Integer> {
         return rping ? new RpingClient(session, to, (int) size, flags) : new PingClient(session, to, (int) size, flags);
     }
 
-    /** A device of the kernel does not tell what is on the wire. */
+    /** Describes the data on the wire. A device of the kernel does not report it. */
     private static String wire(io.sidewarp.v1.Connection link) {
         return link.getMulpdu() == 0
                 ? "by a device of the kernel"
@@ -170,7 +170,7 @@ public final class PingCommand implements Callable<Integer> {
                     out.println("round " + round + ": read and written, verified, " + Times.format(slowest));
                 }
                 if (out.checkError()) {
-                    // It may have no end of its own.
+                    // The rounds may have no end of their own.
                     throw Failure.noOutput();
                 }
                 if (round != count) {

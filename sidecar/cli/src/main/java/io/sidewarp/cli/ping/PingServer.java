@@ -59,7 +59,7 @@ final class PingServer implements Server.GreetedHandler {
         return rounds + " rounds of " + Sizes.format(octets);
     }
 
-    /** False when the client is done. */
+    /** Serves one round. Returns false when the client is done. */
     private static boolean serveRound(Channel channel, SharedRegion region, int octets) {
         Frame frame;
         try {

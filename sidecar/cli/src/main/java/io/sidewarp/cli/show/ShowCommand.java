@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
         footer = {"  sidewarp show connections", "  sidewarp show device --json"})
 public final class ShowCommand implements Callable<Integer> {
 
-    /** What can be shown. */
+    /** A kind of objects to show. */
     private enum Subject {
         CONNECTIONS,
         ASSOCIATIONS,

@@ -22,10 +22,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** Options about the connection that several commands have. */
+/** Connection options that several commands have. */
 public final class ConnectionFlags {
 
-    /** Lower layer protocols by the names that users write. */
+    /** Lower layer protocols, by the names that users write. */
     public enum LowerLayer {
         TCP(Llp.LLP_TCP),
         SCTP(Llp.LLP_SCTP);
@@ -42,7 +42,7 @@ public final class ConnectionFlags {
         }
     }
 
-    /** A size that an FPDU can have. */
+    /** Reads a size that an FPDU can have. */
     private static final class FpduSize implements ITypeConverter<Integer> {
 
         @Override
@@ -65,7 +65,7 @@ public final class ConnectionFlags {
                     "The peer's UDP port, on SCTP. Default: the sidecar's, which is 9899 unless configured otherwise.")
     private Optional<Integer> udpPort = Optional.empty();
 
-    /** Ready-to-receive indications by the names that users write. */
+    /** Ready-to-receive indications, by the names that users write. */
     private enum Ready {
         WRITE(ReadyIndication.READY_INDICATION_WRITE),
         READ(ReadyIndication.READY_INDICATION_READ),
@@ -78,7 +78,7 @@ public final class ConnectionFlags {
         }
     }
 
-    /** Negotiation of IRD and ORD by the names that users write. */
+    /** Negotiation of IRD and ORD, by the names that users write. */
     private enum ReadDepths {
         ENHANCED(ReadDepthNegotiation.READ_DEPTH_NEGOTIATION_ENHANCED),
         PRIVATE_DATA(ReadDepthNegotiation.READ_DEPTH_NEGOTIATION_PRIVATE_DATA),
@@ -96,7 +96,7 @@ public final class ConnectionFlags {
         }
     }
 
-    /** What is asked of the peer about CRCs, one of them at most. */
+    /** Options for CRCs, at most one of them. */
     private static final class Crc {
 
         @Option(
@@ -169,12 +169,12 @@ public final class ConnectionFlags {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;
 
-    /** How long to try again while nobody listens at the peer. */
+    /** Returns how long to try again while nobody listens at the peer. */
     Duration patience() {
         return command.root().userObject() instanceof Sidewarp sidewarp ? sidewarp.patience() : Duration.ZERO;
     }
 
-    /** Options to begin with, for connect or accept. */
+    /** Returns a builder with these options, for connect or accept. */
     public ConnectionOptions.Builder options() {
         ConnectionOptions.Builder options =
                 ConnectionOptions.builder().llp(llp()).receiveMarkers(markers).maxFpdu(maxFpdu);
@@ -201,7 +201,7 @@ public final class ConnectionFlags {
         return options;
     }
 
-    /** For a listener. */
+    /** Returns options for a listener. */
     public ListenOptions listenOptions() {
         return ListenOptions.defaults().withLlp(llp()).withConnections(options().build());
     }

@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import java.util.function.Function;
 
 /**
- * A message as it arrived: its type, and the body to be read.
+ * A message as it arrived: its type, and its unread body.
  *
  * @param type see {@link Message#type()}
  * @param body big-endian, from its position to its limit
@@ -18,9 +18,9 @@ import java.util.function.Function;
 public record Frame(int type, ByteBuffer body) {
 
     /**
-     * Takes the header off.
+     * Reads the header.
      *
-     * @throws Failure when it is of another version, or its length is wrong
+     * @throws Failure when the message has another version, or its length is wrong
      */
     public static Frame decode(ByteBuffer message) {
         if (message.remaining() < Message.HEADER_LENGTH) {
@@ -53,7 +53,7 @@ public record Frame(int type, ByteBuffer body) {
     /**
      * Reads the body of the only type that is possible here.
      *
-     * @throws Failure when it is of another type
+     * @throws Failure when the message has another type
      */
     public <T> T expect(int expected, Function<ByteBuffer, T> decoder) {
         if (type != expected) {
@@ -62,7 +62,7 @@ public record Frame(int type, ByteBuffer body) {
         return read(decoder);
     }
 
-    /** This message has no place here. */
+    /** Returns the failure for a message that is not expected here. */
     public Failure unexpected() {
         return malformed("of type " + type + ", which has no place here");
     }
