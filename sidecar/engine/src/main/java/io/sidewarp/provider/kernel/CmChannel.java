@@ -19,14 +19,14 @@ final class CmChannel implements VerbsLoop.Source {
 
     CmChannel() {
         channel = CmCalls.createEventChannel();
-        KernelErrors.check("no channel to the connection manager (/dev/infiniband/rdma_cm)", channel);
+        KernelErrors.check("cannot open a channel to the connection manager (/dev/infiniband/rdma_cm)", channel);
     }
 
     /** Creates an identifier. The handler gets its events on the loop. */
     CmId create(Consumer<CmEvent> handler) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(LONG);
-            KernelErrors.check("no connection could be begun", CmCalls.createId(channel, out));
+            KernelErrors.check("cannot begin a connection", CmCalls.createId(channel, out));
             return adopt(out.get(LONG, 0), handler);
         }
     }

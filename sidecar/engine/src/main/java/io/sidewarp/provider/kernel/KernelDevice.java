@@ -156,7 +156,7 @@ final class KernelDevice implements Device {
     @Override
     public ProtectionDomain allocateProtectionDomain() {
         long pd = VerbsCalls.allocPd(context);
-        KernelErrors.check("no protection domain", pd);
+        KernelErrors.check("cannot allocate a protection domain", pd);
         ProtectionDomain domain = new ProtectionDomain(numbers.incrementAndGet());
         domains.put(domain, KernelDomain.of(domain, pd));
         return domain;
@@ -185,16 +185,16 @@ final class KernelDevice implements Device {
         Set<AccessRight> access = attributes.access();
         if (queuePair != 0 || access.contains(AccessRight.REMOTE_INVALIDATE)) {
             throw new IllegalArgumentException(
-                    "a device of the kernel has no regions of a single connection, and so none"
-                            + " that a peer may invalidate; register it for the protection domain");
+                    "a device of the kernel has no regions of a single connection, and none that a peer may"
+                            + " invalidate; register the region for the protection domain, without this right");
         }
         if (access.contains(AccessRight.REMOTE_ATOMIC)) {
-            throw new IllegalArgumentException("this device has no atomic operations; drop the right");
+            throw new IllegalArgumentException("this device has no atomic operations; drop the right to them");
         }
         if (attributes.baseTaggedOffset() != 0) {
             throw new IllegalArgumentException(
-                    "the tagged offsets of this device are its own choice: ask for base tagged"
-                            + " offset 0, and use the one that the region then has");
+                    "this device chooses its tagged offsets itself: ask for base tagged"
+                            + " offset 0, and use the offset that the region then has");
         }
         KernelDomain domain = domain(protectionDomain);
         return regions.register(
@@ -216,7 +216,7 @@ final class KernelDevice implements Device {
         }
         long cookie = numbers.incrementAndGet();
         long cq = VerbsCalls.createCq(context, capacity, cookie, events.channel());
-        KernelErrors.check("no completion queue of " + capacity + " entries", cq);
+        KernelErrors.check("cannot create a completion queue of " + capacity + " entries", cq);
         KernelCompletionQueue queue = new KernelCompletionQueue(this, capacity, cookie, cq);
         completionQueues.put(cookie, queue);
         return queue;
@@ -235,7 +235,7 @@ final class KernelDevice implements Device {
             wanted.set(INT, VerbsLayout.SRQ_INIT_ATTR + VerbsLayout.SRQ_MAX_WR, capacity);
             wanted.set(INT, VerbsLayout.SRQ_INIT_ATTR + VerbsLayout.SRQ_MAX_SGE, sge);
             long srq = VerbsCalls.createSrq(domain.handle(), wanted);
-            KernelErrors.check("no shared receive queue of " + capacity + " entries", srq);
+            KernelErrors.check("cannot create a shared receive queue of " + capacity + " entries", srq);
             KernelSharedReceiveQueue queue =
                     new KernelSharedReceiveQueue(this, domain, numbers.incrementAndGet(), capacity, sge, srq);
             sharedReceives.put(queue.number(), queue);
@@ -370,7 +370,7 @@ final class KernelDevice implements Device {
         static DeviceLimits query(long context) {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment told = arena.allocate(VerbsLayout.DEVICE_ATTR_LENGTH, Long.BYTES);
-                KernelErrors.check("the device does not tell its limits", VerbsCalls.queryDevice(context, told));
+                KernelErrors.check("cannot query the limits of the device", VerbsCalls.queryDevice(context, told));
                 return new DeviceLimits(
                         told.get(INT, VerbsLayout.DEVICE_ATTR_MAX_QP_WR),
                         told.get(INT, VerbsLayout.DEVICE_ATTR_MAX_SGE),
@@ -392,9 +392,10 @@ final class KernelDevice implements Device {
             if (mr < 0) {
                 throw new RegionException(
                         RegionException.Reason.LIMIT,
-                        "the device did not register " + memory.byteSize() + " octets: "
+                        "the device did not register " + memory.byteSize() + " bytes: "
                                 + KernelErrors.describe((int) mr)
-                                + "; it pins them, so raise the limit of locked memory of the container, or register less");
+                                + "; the device pins memory, so raise the container's limit of locked memory,"
+                                + " or register less");
             }
             domain.lifetime().retain();
             return new KernelRegistration(domain, mr, memory.address());
@@ -427,7 +428,7 @@ final class KernelDevice implements Device {
 
         @Override
         public void revoke() {
-            KernelErrors.check("the device keeps a region", VerbsCalls.deregMr(mr));
+            KernelErrors.check("cannot deregister a region", VerbsCalls.deregMr(mr));
             domain.lifetime().release();
         }
     }

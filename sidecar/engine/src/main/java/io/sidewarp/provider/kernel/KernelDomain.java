@@ -41,7 +41,7 @@ final class KernelDomain {
         if (region < 0) {
             arena.close();
             int ignored = VerbsCalls.deallocPd(pd);
-            KernelErrors.check("no memory for flushes", region);
+            KernelErrors.check("cannot register memory for flushes", region);
         }
         return new KernelDomain(facade, pd, arena, sink, region);
     }

@@ -42,11 +42,11 @@ final class KernelErrors {
             case ENOENT -> "there is no such device file";
             case ENODEV -> "no RDMA device has such an address";
             case ENOMEM -> "the device or the limit of locked memory (ulimit -l) allows no more";
-            case EINVAL -> "the device does not take that";
-            case ENOSPC -> "the device has no more of them";
+            case EINVAL -> "the device rejects these parameters";
+            case ENOSPC -> "the device has no free object of this kind";
             case EADDRINUSE -> "the address is in use";
             case EADDRNOTAVAIL -> "no RDMA device of this network namespace has the address, or its port is in use";
-            case ENETUNREACH, EHOSTUNREACH -> "there is no route to it";
+            case ENETUNREACH, EHOSTUNREACH -> "there is no route to the address";
             case ECONNRESET -> "the peer closed the connection";
             case ETIMEDOUT -> "no answer in time";
             case ECONNREFUSED -> "nobody listens there";

@@ -57,7 +57,7 @@ final class KernelListener implements Listener {
     /** @return the reason for a failure, or empty */
     private Optional<String> bind(InetSocketAddress address) {
         if (address.isUnresolved()) {
-            return Optional.of("the name is not known");
+            return Optional.of("the name cannot be resolved");
         }
         try {
             CmId created = device.channel().create(this::onEvent);

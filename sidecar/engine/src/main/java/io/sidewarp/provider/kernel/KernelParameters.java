@@ -40,7 +40,7 @@ final class KernelParameters {
     /** Returns why this private data cannot be sent, or null. */
     static @Nullable ConnectionFailedException problem(byte[] privateData) {
         return privateData.length > KernelDevice.MAX_PRIVATE_DATA
-                ? invalid(privateData.length + " octets of private data; the device takes at most "
+                ? invalid(privateData.length + " bytes of private data; the device takes at most "
                         + KernelDevice.MAX_PRIVATE_DATA)
                 : null;
     }

@@ -38,8 +38,8 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
 
     private static final String UNCONFIRMED =
-            "the connection ended before the peer confirmed what was sent last, and the device"
-                    + " does not tell whether the peer closed, terminated or reset it";
+            "the connection ended before the peer confirmed the data sent last, and the device"
+                    + " does not report whether the peer closed, terminated or reset it";
 
     private final KernelDevice device;
     private final KernelDomain domain;
@@ -121,12 +121,12 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
             attr.set(INT, VerbsLayout.QP_INIT_MAX_RECV_SGE, maxSge);
             attr.set(INT, VerbsLayout.QP_INIT_TYPE, VerbsLayout.QP_TYPE_RC);
             long created = VerbsCalls.createQp(domain.handle(), attr);
-            KernelErrors.check("no queue pair", created);
+            KernelErrors.check("cannot create a queue pair", created);
             int access = VerbsLayout.ACCESS_REMOTE_WRITE | VerbsLayout.ACCESS_REMOTE_READ;
             int result = modify(created, VerbsLayout.QPS_INIT, access);
             if (result < 0) {
                 int ignored = VerbsCalls.destroyQp(created);
-                KernelErrors.check("no queue pair", result);
+                KernelErrors.check("cannot create a queue pair", result);
             }
             return created;
         }

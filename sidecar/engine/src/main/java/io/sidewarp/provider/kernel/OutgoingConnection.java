@@ -54,7 +54,7 @@ final class OutgoingConnection implements KernelQueuePair.Connecting {
         ConnectionFailedException problem = KernelParameters.problem(device, parameters);
         if (problem == null && remote.isUnresolved()) {
             problem = new ConnectionFailedException(
-                    Kind.UNREACHABLE, "the name " + remote.getHostString() + " is not known");
+                    Kind.UNREACHABLE, "the name " + remote.getHostString() + " cannot be resolved");
         }
         if (problem != null) {
             fail(problem);
@@ -112,7 +112,7 @@ final class OutgoingConnection implements KernelQueuePair.Connecting {
         } else {
             fail(new ConnectionFailedException(
                     Kind.UNREACHABLE,
-                    "the way to " + remote + " is not through the RDMA device " + device.name()
+                    "the route to " + remote + " does not use the RDMA device " + device.name()
                             + "; use an address in the network of its interface"));
         }
     }

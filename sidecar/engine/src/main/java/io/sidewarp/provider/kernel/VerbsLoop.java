@@ -79,7 +79,7 @@ final class VerbsLoop implements Executor {
         this.sources = sources;
         this.wakeUp = Native.call(EVENTFD, 0, EFD_CLOEXEC);
         if (wakeUp < 0) {
-            throw new KernelVerbsUnavailableException("no event descriptor could be made: error " + -wakeUp, null);
+            throw new KernelVerbsUnavailableException("cannot create an event descriptor: error " + -wakeUp, null);
         }
         this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
     }

@@ -52,7 +52,7 @@ abstract class ConnectionSetup {
                 ? null
                 : new ConnectionFailedException(
                         Kind.INVALID_PARAMETERS,
-                        "private data of " + privateData.length + " octets; at most " + room
+                        "private data of " + privateData.length + " bytes; at most " + room
                                 + " can be carried in this start-up");
     }
 

@@ -61,8 +61,8 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
         if (remote().getAddress().isAnyLocalAddress()) {
             fail(new ConnectionFailedException(
                     Kind.INVALID_PARAMETERS,
-                    "over SCTP there is no connection to " + remote()
-                            + ": this address is no host's own; give the peer's own"));
+                    "cannot connect over SCTP to " + remote()
+                            + ": a wildcard address belongs to no host; use the peer's own address"));
             return;
         }
         stopSeeking = network.seek(remote(), udpPort, parameters().timeout(), this);
@@ -101,7 +101,7 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
 
     private static String advice(Throwable cause) {
         return AbortCause.NO_ROOM.equals(cause.getMessage())
-                ? "; it may have later, and a sidecar with a larger sidewarp.sctp.associations has more"
+                ? "; try again later, or raise sidewarp.sctp.associations at the peer's sidecar"
                 : "; check the address, the ports, and that the peer listens on SCTP";
     }
 

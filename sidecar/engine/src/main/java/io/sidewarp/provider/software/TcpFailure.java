@@ -38,7 +38,7 @@ final class TcpFailure {
             said = said.getCause();
         }
         String advice = failure instanceof ChannelException
-                ? "there is no socket for it: let this process have more open files"
+                ? "no socket is available: raise this process's limit of open files"
                 : advice(remote.getAddress(), said);
         return "no TCP connection to " + remote + ": " + reason(said) + "; " + advice;
     }
@@ -56,14 +56,14 @@ final class TcpFailure {
             return "check the name";
         }
         if (address.isMulticastAddress() || address.getHostAddress().equals(BROADCAST)) {
-            return "TCP connects to one host, and this address is one of many: give the peer's own";
+            return "TCP connects to one host, and this address names many: use the peer's own address";
         }
         if (address.isAnyLocalAddress()) {
-            return "this address is no host's own, and connects to this host: give the peer's own, and check that it"
+            return "a wildcard address connects to this host: use the peer's own address, and check that the peer"
                     + " listens";
         }
         if (address instanceof Inet6Address scoped && scoped.isLinkLocalAddress() && scoped.getScopeId() == 0) {
-            return "an address of a link needs the interface to it, as in fe80::1%eth0";
+            return "a link-local address needs the interface, as in fe80::1%eth0";
         }
         return said instanceof NoRouteToHostException
                 ? "check the address, and the routes and firewalls on the way to it"
