@@ -48,10 +48,10 @@ import picocli.CommandLine.Spec;
             "66:a file to be read is missing, here or at the peer",
             "69:no sidecar at --api, or it went away",
             "70:a bug",
-            "71:memory, disk space or a limit does not suffice",
+            "71:memory, disk space or a limit is too small",
             "73:a file cannot be created, here or at the peer",
-            "74:reading or writing a file failed, or writing the output",
-            "75:the peer cannot be reached, refused or did not answer; it may later",
+            "74:reading or writing a file, or writing the output, failed",
+            "75:the peer cannot be reached, refused or did not answer; try later",
             "76:the peer does not speak the same protocol",
             "77:not permitted",
             "78:the configuration does not allow it, for instance the volume is not mounted here",
@@ -82,7 +82,7 @@ public final class Sidewarp implements Runnable {
             names = "--volume",
             paramLabel = "DIR",
             scope = ScopeType.INHERIT,
-            description = "Where this process has the volume for shared regions. Default: the environment's"
+            description = "This process's mount of the volume for shared regions. Default: the environment's"
                     + " SIDEWARP_VOLUME, else " + ClientOptions.DEFAULT_VOLUME + " or the sidecar's own path.")
     private @Nullable Path volume;
 
@@ -93,7 +93,7 @@ public final class Sidewarp implements Runnable {
             defaultValue = "0",
             converter = Times.class,
             description =
-                    "Wait at most so long for the sidecar to serve, and again for the peer to listen. Default: not.")
+                    "Longest wait for the sidecar to serve, and then again for the peer to listen. Default: no wait.")
     private Duration patience = Duration.ZERO;
 
     /** Former name of --wait-ready, in front of a command. */

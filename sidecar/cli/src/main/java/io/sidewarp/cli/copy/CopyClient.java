@@ -181,7 +181,7 @@ final class CopyClient {
     /** Returns a layout with the peer's window, which is at most as large as this side's. */
     private static Window.Layout layout(long size, Window own, CopyMessage.Window peer) {
         if (peer.chunk() < 1 || peer.chunk() > own.chunk() || peer.slots() < 1 || peer.slots() > own.slots()) {
-            throw new Failure(ExitCode.PROTOCOL, "the peer offers a window that is larger than it was asked for");
+            throw new Failure(ExitCode.PROTOCOL, "the peer offers a window that is larger than requested");
         }
         return new Window.Layout(size, peer.chunk(), peer.slots());
     }
@@ -191,7 +191,7 @@ final class CopyClient {
         if (size < 0 || (directory != null && directory.toFile().getUsableSpace() < size)) {
             throw new Failure(
                     ExitCode.NO_RESOURCES,
-                    "the file has " + size + " octets, and " + directory + " has no room for it");
+                    "the file has " + size + " bytes, but " + directory + " has no room for it");
         }
     }
 }

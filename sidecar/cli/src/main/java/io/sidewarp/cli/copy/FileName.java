@@ -29,7 +29,7 @@ record FileName(List<String> parts) {
     /** @throws Failure when such a name is not served */
     static FileName of(String name) {
         if (name.isEmpty() || name.getBytes(StandardCharsets.UTF_8).length > MAX_LENGTH) {
-            throw refused(name, "it has no octets, or more than " + MAX_LENGTH);
+            throw refused(name, "it is empty, or longer than " + MAX_LENGTH + " bytes");
         }
         if (name.chars().anyMatch(Character::isISOControl) || name.indexOf('\\') >= 0) {
             throw refused(name, "it has control characters or backslashes");
@@ -37,13 +37,13 @@ record FileName(List<String> parts) {
         List<String> parts = List.of(name.split("/", -1));
         for (String part : parts) {
             if (part.isEmpty()) {
-                throw refused(name, "it begins or ends with a slash, or has two together");
+                throw refused(name, "it begins or ends with a slash, or has two in a row");
             }
             if (part.startsWith(".")) {
                 throw refused(name, "a part of it begins with a dot");
             }
             if (part.getBytes(StandardCharsets.UTF_8).length > MAX_PART_LENGTH) {
-                throw refused(name, "a part of it has more than " + MAX_PART_LENGTH + " octets");
+                throw refused(name, "a part of it has more than " + MAX_PART_LENGTH + " bytes");
             }
         }
         return new FileName(parts);

@@ -79,7 +79,7 @@ final class Transfer {
         if (finish.size() != done || !MessageDigest.isEqual(finish.digest(), own)) {
             throw new Failure(
                     ExitCode.FAILED,
-                    name + " did not arrive as it was sent: " + done + " octets with SHA-256 " + hex(own)
+                    name + " did not arrive as it was sent: " + done + " bytes with SHA-256 " + hex(own)
                             + " instead of " + finish.size() + " with " + hex(finish.digest())
                             + "; nothing was stored");
         }

@@ -60,7 +60,7 @@ final class Window implements AutoCloseable {
                     throw new Failure(
                             ExitCode.NO_RESOURCES,
                             "the shared volume has no room for a window of " + Sizes.format((long) chunk * slots)
-                                    + " (" + e.getMessage() + "); enlarge it, or end what uses it (sidewarp show"
+                                    + " (" + e.getMessage() + "); enlarge it, or end its users (sidewarp show"
                                     + " regions)",
                             e);
                 }

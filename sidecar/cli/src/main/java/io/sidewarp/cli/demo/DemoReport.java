@@ -72,10 +72,10 @@ record DemoReport(long octets, long window, Facts sent, Facts received) {
     }
 
     private String latency() {
-        Table table = new Table("LATENCY, 8 OCTETS", ">P50", ">P99", ">P99.9", "WHAT IT IS");
-        addLatency(table, "write", "half of the way there and back, into memory that the peer watches");
-        addLatency(table, "read", "from posting it to its completion");
-        addLatency(table, "send", "half of the way there and back");
+        Table table = new Table("LATENCY, 8 BYTES", ">P50", ">P99", ">P99.9", "MEASURED");
+        addLatency(table, "write", "half of the round trip, into memory that the peer polls");
+        addLatency(table, "read", "from posting to completion");
+        addLatency(table, "send", "half of the round trip");
         return table.render();
     }
 
@@ -119,7 +119,7 @@ record DemoReport(long octets, long window, Facts sent, Facts received) {
                 + String.format(
                         Locale.ROOT,
                         "%s %s - %s, %s%n"
-                                + "%.0f octets of payload in %s on average, %d of framing and headers each"
+                                + "%.0f bytes of payload in %s on average, %d of framing and headers each"
                                 + " (%.2f %%)%n"
                                 + "Flush (a Read of no bytes): answered after %s; all Writes and Sends before it have been"
                                 + " placed at the receiver%n",

@@ -40,7 +40,7 @@ record Facts(Map<String, String> values) {
     String text(String key) {
         String value = values.get(key);
         if (value == null) {
-            throw new IllegalStateException("the process did not tell " + key);
+            throw new IllegalStateException("the process did not report " + key);
         }
         return value;
     }

@@ -69,8 +69,7 @@ final class Rig implements AutoCloseable {
             throw new Failure(
                     ExitCode.CONFIGURATION,
                     "there is no sidecar at " + jar
-                            + ": build it (./sidewarp build), or tell by --service-jar where its"
-                            + " quarkus-run.jar is");
+                            + ": build it (./sidewarp build), or name its quarkus-run.jar with --service-jar");
         }
         // Sidecars and socket addresses need absolute, short paths.
         Rig rig = new Rig(Files.createTempDirectory(base.toRealPath(), "sidewarp-demo-"));

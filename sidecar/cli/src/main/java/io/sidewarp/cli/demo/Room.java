@@ -44,8 +44,8 @@ final class Room {
         if (window > usable / 2) {
             throw new Failure(
                     ExitCode.NO_RESOURCES,
-                    "in " + directory + " there is room for " + Sizes.format(usable) + ", and each of two sides wants "
-                            + Sizes.format(window) + ": give a smaller --window, or another --dir");
+                    directory + " has room for " + Sizes.format(usable) + ", but each of two sides needs "
+                            + Sizes.format(window) + ": use a smaller --window, or another --dir");
         }
         return window;
     }

@@ -27,7 +27,7 @@ final class ServiceJar {
                 .or(() -> environment("SIDEWARP_ROOT").map(root -> root.resolve(BELOW_ROOT)))
                 .orElseThrow(() -> new Failure(
                         ExitCode.CONFIGURATION,
-                        "where is the sidecar's quarkus-run.jar? Run ./sidewarp demo, or give --service-jar FILE"));
+                        "the sidecar's quarkus-run.jar is not known: run ./sidewarp demo, or give --service-jar FILE"));
     }
 
     private static Optional<Path> environment(String name) {

@@ -53,7 +53,7 @@ final class Talk {
         Facts facts = new Facts();
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         while (!facts.has(last)) {
-            facts.add(next(end).orElseThrow(() -> program.failure("did not tell all:")));
+            facts.add(next(end).orElseThrow(() -> program.failure("did not report all facts:")));
         }
         return facts;
     }

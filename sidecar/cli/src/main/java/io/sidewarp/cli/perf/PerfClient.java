@@ -148,7 +148,7 @@ public final class PerfClient {
         long sent = messages(links);
         if (plan.operation() == Operation.SEND && report.received() < sent) {
             throw new Failure(
-                    ExitCode.FAILED, "of " + sent + " messages that were sent, " + report.received() + " arrived");
+                    ExitCode.FAILED, sent + " messages were sent, but only " + report.received() + " arrived");
         }
     }
 
@@ -168,7 +168,7 @@ public final class PerfClient {
             long slice = progress.isVisible() ? Math.min(left, PROGRESS_PERIOD.toNanos()) : left;
             try {
                 failed.get(slice, TimeUnit.NANOSECONDS);
-                throw new Failure(ExitCode.INTERNAL, "a connection ended its test by itself");
+                throw new Failure(ExitCode.INTERNAL, "a connection ended its test early");
             } catch (TimeoutException e) {
                 long now = System.nanoTime();
                 long latest = messages(links);
@@ -207,7 +207,7 @@ public final class PerfClient {
             throw Failures.of(e);
         } catch (TimeoutException e) {
             throw new Failure(
-                    ExitCode.TEMPORARY, "what is under way did not complete within " + DRAIN_SECONDS + " seconds", e);
+                    ExitCode.TEMPORARY, "messages in flight did not complete within " + DRAIN_SECONDS + " seconds", e);
         }
         Interruption.check();
     }

@@ -70,7 +70,7 @@ public final class PerfCommand implements Callable<Integer> {
             index = "0",
             arity = "0..1",
             paramLabel = "write|read|send",
-            description = "What is measured: ${COMPLETION-CANDIDATES}.")
+            description = "Operation to measure: ${COMPLETION-CANDIDATES}.")
     private Optional<Operation> operation = Optional.empty();
 
     @Parameters(
@@ -85,7 +85,7 @@ public final class PerfCommand implements Callable<Integer> {
             names = "--listen",
             paramLabel = "[HOST:]PORT",
             converter = HostPort.ListenConverter.class,
-            description = "Be the server; port 0 takes any free one.")
+            description = "Be the server. Port 0 takes any free port.")
     private Optional<HostPort> listen = Optional.empty();
 
     @Option(names = "--once", description = "With --listen: end after the first test.")
@@ -97,14 +97,14 @@ public final class PerfCommand implements Callable<Integer> {
             split = ",",
             defaultValue = "64K",
             converter = Sizes.class,
-            description = "Octets of a message, or several for one test each (default: ${DEFAULT-VALUE}).")
+            description = "Bytes of a message, or several for one test each (default: ${DEFAULT-VALUE}).")
     private List<Long> sizes = new ArrayList<>();
 
     @Option(
             names = {"-d", "--depth"},
             paramLabel = "N",
             defaultValue = "64",
-            description = "Messages under way on a connection (default: ${DEFAULT-VALUE}).")
+            description = "Messages in flight on a connection (default: ${DEFAULT-VALUE}).")
     private int depth;
 
     @Option(
@@ -134,14 +134,14 @@ public final class PerfCommand implements Callable<Integer> {
             names = "--signal",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Ask for one completion each N messages; the depth must be a multiple. Default: half of"
-                    + " the depth, but at most 64.")
+            description = "Ask for one completion for every N messages. The depth must be a multiple of N. Default:"
+                    + " half of the depth, but at most 64.")
     private int signal;
 
     @Option(
             names = {"-l", "--latency"},
-            description = "One message at a time: half of the way there and back of a write or a send, the time to the"
-                    + " completion of a read.")
+            description = "Send one message at a time. Measure half of the round trip of a write or a send, and the"
+                    + " time to the completion of a read.")
     private boolean latency;
 
     @Option(
@@ -167,11 +167,11 @@ public final class PerfCommand implements Callable<Integer> {
             names = "--sidecar-pid",
             paramLabel = "PID",
             defaultValue = "0",
-            description = "Process of this side's sidecar, for its CPU time. Default: who listens at --api, if that is"
-                    + " a Unix socket.")
+            description = "Process of this side's sidecar, for its CPU time. Default: the process that listens at"
+                    + " --api, if that is a Unix socket.")
     private long sidecarPid;
 
-    @Option(names = "--json", description = "Print one JSON object a test, as docs/cli.md describes it.")
+    @Option(names = "--json", description = "Print one JSON object per test, as docs/cli.md describes it.")
     private boolean json;
 
     @Override
@@ -181,10 +181,10 @@ public final class PerfCommand implements Callable<Integer> {
                     spec.commandLine(), "give either write, read or send and HOST:PORT, or --listen [HOST:]PORT");
         }
         if (!time.isPositive()) {
-            throw new ParameterException(spec.commandLine(), "--time is more than 0");
+            throw new ParameterException(spec.commandLine(), "--time must be more than 0");
         }
         if (signal < 0) {
-            throw new ParameterException(spec.commandLine(), "--signal is 0 for the default, or more");
+            throw new ParameterException(spec.commandLine(), "--signal must be 0 (the default) or more");
         }
         List<PerfPlan> plans = sizes.stream().flatMap(this::plan).toList();
         String target = sidewarp.clientOptions().target();

@@ -54,7 +54,7 @@ public record PerfPlan(
         check("signal", signal, 1, depth);
         check("size", size, latency && operation == Operation.WRITE ? 1 : 0, MAX_SIZE);
         if (depth % signal != 0) {
-            throw new Failure(ExitCode.USAGE, "depth " + depth + " is no multiple of signal " + signal);
+            throw new Failure(ExitCode.USAGE, "depth " + depth + " is not a multiple of signal " + signal);
         }
     }
 

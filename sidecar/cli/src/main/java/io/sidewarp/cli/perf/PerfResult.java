@@ -93,7 +93,7 @@ public record PerfResult(
     /** Returns the titles of {@link #row()}. */
     static String[] titles(boolean latency) {
         return latency
-                ? new String[] {"LATENCY", ">SIZE", ">SAMPLES", ">MIN", ">P50", ">P99", ">P99.9", ">MAX", "WHAT IT IS"}
+                ? new String[] {"LATENCY", ">SIZE", ">SAMPLES", ">MIN", ">P50", ">P99", ">P99.9", ">MAX", "MEASURED"}
                 : new String[] {
                     "OPERATION",
                     ">SIZE",
@@ -123,7 +123,7 @@ public record PerfResult(
             Times.format(latencies.percentile(99)),
             Times.format(latencies.percentile(99.9)),
             Times.format(latencies.max()),
-            plan.operation() == Operation.READ ? "post to completion" : "half of there and back"
+            plan.operation() == Operation.READ ? "post to completion" : "half of the round trip"
         };
     }
 

@@ -116,7 +116,7 @@ public final class PerfServer implements Server.GreetedHandler {
         PerfMessage.DataHello data = PerfMessage.DataHello.decode(hello.parameters());
         PerfTest test = tests.get(data.token());
         if (test == null) {
-            Server.reject(request, "there is no such test (any more)");
+            Server.reject(request, "this test does not exist, or has ended");
         } else {
             test.attach(request, data.index());
         }

@@ -122,7 +122,7 @@ final class PerfTest implements AutoCloseable {
     /** Accepts a data connection, and starts the server's part of the test on it. */
     synchronized void attach(IncomingConnection request, int index) {
         if (index >= plan.connections()) {
-            Server.reject(request, "connection " + index + " of a test of " + plan.connections());
+            Server.reject(request, "connection " + index + " of a test with " + plan.connections() + " connections");
             return;
         }
         boolean send = plan.operation() == Operation.SEND;

@@ -122,7 +122,7 @@ final class DataPhase {
         if (completion.length() != plan.size()) {
             throw new Failure(
                     ExitCode.PROTOCOL,
-                    "a message has " + completion.length() + " octets instead of " + plan.size()
+                    "a message has " + completion.length() + " bytes instead of " + plan.size()
                             + ": give both sides the same --size");
         }
         int index = (int) completion.id();
@@ -171,7 +171,7 @@ final class DataPhase {
                 throw new Failure(
                         ExitCode.TEMPORARY,
                         "the peer wrote nothing for " + PATIENCE.toSeconds()
-                                + " seconds; where a sidecar serves, the client needs --peer-to-peer");
+                                + " seconds; if a sidecar is the server, the client needs --peer-to-peer");
             }
         } catch (InterruptedException e) {
             throw Failure.interrupted();
@@ -190,7 +190,7 @@ final class DataPhase {
     private WorkCompletion next() {
         return queue.poll(PATIENCE)
                 .orElseThrow(
-                        () -> new Failure(ExitCode.TEMPORARY, "nothing moved for " + PATIENCE.toSeconds() + " seconds"))
+                        () -> new Failure(ExitCode.TEMPORARY, "no progress for " + PATIENCE.toSeconds() + " seconds"))
                 .orThrow();
     }
 }

@@ -49,7 +49,7 @@ final class Exchange {
         swap(ofInt(CACHE_LINE));
         swap(ByteBuffer.wrap(MTU));
         if (page < 1 || page > 1 << 20) {
-            throw new Failure(ExitCode.PROTOCOL, "the peer's page has " + page + " octets; is it perftest?");
+            throw new Failure(ExitCode.PROTOCOL, "the peer's page has " + page + " bytes; is it perftest?");
         }
         return Math.max(page, PAGE);
     }
@@ -91,7 +91,7 @@ final class Exchange {
         if (theirs.remaining() != mine.remaining()) {
             throw new Failure(
                     ExitCode.PROTOCOL,
-                    "the peer sent " + theirs.remaining() + " octets instead of " + mine.remaining()
+                    "the peer sent " + theirs.remaining() + " bytes instead of " + mine.remaining()
                             + ": does it run the same test of perftest, with -R?");
         }
         if (!client) {

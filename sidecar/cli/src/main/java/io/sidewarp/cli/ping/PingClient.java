@@ -69,7 +69,7 @@ final class PingClient implements Pinger {
         if (firstDifference >= 0) {
             throw new Failure(
                     ExitCode.FAILED,
-                    "octet " + firstDifference + " of what was " + what + " is wrong: data corruption");
+                    "byte " + firstDifference + " of the data " + what + " is wrong: data corruption");
         }
     }
 }

@@ -45,8 +45,8 @@ final class PingServer implements Server.GreetedHandler {
         }
         int octets = hello.parameters().getInt();
         if (octets < 1 || octets > MAX_OCTETS) {
-            Server.reject(request, "a ping has 1 octet to " + Sizes.format(MAX_OCTETS));
-            throw new Failure(ExitCode.PROTOCOL, "refused, it asked for " + octets + " octets");
+            Server.reject(request, "a ping has 1 byte to " + Sizes.format(MAX_OCTETS));
+            throw new Failure(ExitCode.PROTOCOL, "refused, it asked for " + octets + " bytes");
         }
         int rounds = 0;
         try (SharedRegion region =

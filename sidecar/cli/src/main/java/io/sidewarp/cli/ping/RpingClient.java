@@ -49,7 +49,7 @@ final class RpingClient implements Pinger {
         long nanos = System.nanoTime() - start;
         long difference = source.segment().mismatch(sink.segment());
         if (difference >= 0) {
-            throw new Failure(ExitCode.FAILED, "octet " + difference + " of what came back is wrong: data corruption");
+            throw new Failure(ExitCode.FAILED, "byte " + difference + " of the echoed data is wrong: data corruption");
         }
         return nanos;
     }

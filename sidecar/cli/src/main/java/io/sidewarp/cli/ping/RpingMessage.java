@@ -39,7 +39,7 @@ record RpingMessage(RemoteAddress address, int octets) {
         if (source.remaining() != LENGTH) {
             throw new Failure(
                     ExitCode.PROTOCOL,
-                    "the peer sent " + source.remaining() + " octets, where messages of rping have " + LENGTH);
+                    "the peer sent " + source.remaining() + " bytes, but messages of rping have " + LENGTH);
         }
         long taggedOffset = source.getLong();
         return new RpingMessage(new RemoteAddress(source.getInt(), taggedOffset), source.getInt());

@@ -65,7 +65,7 @@ final class RpingServer implements Server.Handler {
 
     private static RpingMessage checked(RpingMessage offer) {
         if (offer.octets() < 1 || offer.octets() > MAX_OCTETS) {
-            throw new Failure(ExitCode.PROTOCOL, "the peer offers " + offer.octets() + " octets; is it rping?");
+            throw new Failure(ExitCode.PROTOCOL, "the peer offers " + offer.octets() + " bytes; is it rping?");
         }
         return offer;
     }

@@ -20,9 +20,9 @@ import picocli.CommandLine.Spec;
 /** {@code sidewarp show}. */
 @Command(
         name = "show",
-        header = "Show what the sidecar is and holds.",
+        header = "Show connections, associations, regions, sessions or the device of the sidecar.",
         description = {
-            "Shows the objects of all sessions of this user; of all users to root and to the sidecar's own user.",
+            "Shows objects of all sessions of this user. Root and the sidecar's user see those of all users.",
             ""
         },
         footerHeading = "%nExamples:%n",

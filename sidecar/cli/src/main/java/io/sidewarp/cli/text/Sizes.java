@@ -71,6 +71,6 @@ public final class Sizes implements CommandLine.ITypeConverter<Long> {
 
     private static IllegalArgumentException refused(String text) {
         return new IllegalArgumentException(
-                "\"" + text + "\" is not a size: write octets, with K, M, G or T for powers of 1024, such as 64 or 4K");
+                "\"" + text + "\" is not a size: write bytes, with K, M, G or T for powers of 1024, such as 64 or 4K");
     }
 }

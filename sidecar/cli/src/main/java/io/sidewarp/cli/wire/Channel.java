@@ -125,7 +125,7 @@ public final class Channel implements AutoCloseable {
         Integer slot = take(freeSends, SEND_PATIENCE);
         if (slot == null) {
             throw reason(new Failure(
-                    ExitCode.TEMPORARY, "the peer took no message for " + SEND_PATIENCE.toSeconds() + " seconds"));
+                    ExitCode.TEMPORARY, "the peer accepted no message for " + SEND_PATIENCE.toSeconds() + " seconds"));
         }
         long offset = sendOffset(slot);
         ByteBuffer buffer = region.buffer(offset, Message.MAX_LENGTH);
@@ -143,13 +143,13 @@ public final class Channel implements AutoCloseable {
         if (frame == null) {
             throw new Failure(
                     ExitCode.TEMPORARY,
-                    "the peer said nothing for " + patience.toSeconds() + " seconds; is it stopped or overloaded?");
+                    "the peer sent nothing for " + patience.toSeconds() + " seconds; is it stopped or overloaded?");
         }
         if (frame.equals(END)) {
             incoming.add(END);
             throw reason(new Failure(
                     ExitCode.FAILED,
-                    "the connection ended before all was done: "
+                    "the connection ended before the work was done: "
                             + ConnectionEnd.error(connection).orElse("the peer closed it")));
         }
         if (frame.type() == ErrorMessage.TYPE) {

@@ -49,7 +49,7 @@ public final class ConnectionFlags {
         public Integer convert(String value) {
             long octets = new Sizes().convert(value);
             if (octets > Integer.MAX_VALUE) {
-                throw new TypeConversionException("\"" + value + "\" is too much for an FPDU, which has less than 2G");
+                throw new TypeConversionException("\"" + value + "\" is too large for an FPDU, which has less than 2G");
             }
             return (int) octets;
         }
@@ -101,7 +101,7 @@ public final class ConnectionFlags {
 
         @Option(
                 names = "--no-crc",
-                description = "Ask for no CRCs. Both sides must want it, and both sidecars' configurations permit it.")
+                description = "Use no CRCs. Both sides must ask for this, and both sidecars must permit it.")
         private boolean none;
 
         @Option(names = "--require-crc", description = "Refuse a peer that does not ask for CRCs too.")
@@ -134,15 +134,14 @@ public final class ConnectionFlags {
             names = "--ready",
             paramLabel = "write|read|send",
             split = ",",
-            description =
-                    "Ready-to-receive indications of the peer-to-peer model, the one liked best first, separated by"
-                            + " commas. Default: the sidecar's.")
+            description = "Ready-to-receive indications of the peer-to-peer model, in order of preference, separated"
+                    + " by commas. Default: the sidecar's.")
     private Ready[] ready = {};
 
     @Option(
             names = "--read-depths",
             paramLabel = "enhanced|private-data|none",
-            description = "How both sides tell each other IRD and ORD. Default: the sidecar's.")
+            description = "How both sides exchange IRD and ORD. Default: the sidecar's.")
     private Optional<ReadDepths> readDepths = Optional.empty();
 
     @Option(names = "--markers", description = "Ask the peer for MPA Markers (RFC 5044 section 4.3).")

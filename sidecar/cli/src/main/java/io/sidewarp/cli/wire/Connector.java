@@ -62,8 +62,8 @@ public final class Connector {
                     ExitCode.TEMPORARY,
                     peer + " refused the connection: "
                             + Hello.decodeRefusal(e.privateData())
-                                    .orElse("it gave no reason that this command understands; is it \"" + server
-                                            + "\", and has its sidecar reached a limit (its log tells)?"),
+                                    .orElse("it gave no known reason; is it \"" + server
+                                            + "\", and has its sidecar reached a limit (see its log)?"),
                     e);
         } catch (SidewarpException e) {
             if (e.rdmaError().isPresent()) {

@@ -24,7 +24,7 @@ public record Frame(int type, ByteBuffer body) {
      */
     public static Frame decode(ByteBuffer message) {
         if (message.remaining() < Message.HEADER_LENGTH) {
-            throw malformed("of " + message.remaining() + " octets");
+            throw malformed("of " + message.remaining() + " bytes");
         }
         int version = message.get();
         int type = Byte.toUnsignedInt(message.get());
@@ -32,7 +32,7 @@ public record Frame(int type, ByteBuffer body) {
         if (version != Message.VERSION) {
             throw new Failure(
                     ExitCode.PROTOCOL,
-                    "the peer speaks version " + version + " of the command's protocol, and this one speaks version "
+                    "the peer speaks version " + version + " of the command's protocol, and this side speaks version "
                             + Message.VERSION + ": use the same release at both ends");
         }
         if (message.getInt() != message.remaining()) {
@@ -64,7 +64,7 @@ public record Frame(int type, ByteBuffer body) {
 
     /** Returns the failure for a message that is not expected here. */
     public Failure unexpected() {
-        return malformed("of type " + type + ", which has no place here");
+        return malformed("of type " + type + ", which is not expected here");
     }
 
     private static Failure malformed(String what) {

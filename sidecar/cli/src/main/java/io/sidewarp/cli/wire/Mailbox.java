@@ -111,7 +111,7 @@ public final class Mailbox implements AutoCloseable {
         } catch (ExecutionException e) {
             throw Failures.of(e);
         } catch (TimeoutException e) {
-            throw new Failure(ExitCode.TEMPORARY, "the peer takes nothing any more", e);
+            throw new Failure(ExitCode.TEMPORARY, "the peer accepts no more messages", e);
         }
     }
 
@@ -125,7 +125,7 @@ public final class Mailbox implements AutoCloseable {
         WorkCompletion completion = queue.poll(patience)
                 .orElseThrow(() -> new Failure(
                         ExitCode.TEMPORARY,
-                        "the peer said nothing for " + patience.toSeconds()
+                        "the peer sent nothing for " + patience.toSeconds()
                                 + " seconds; is it stopped or overloaded?"));
         if (completion.status() == CompletionStatus.FLUSHED) {
             Optional<String> error = ConnectionEnd.error(connection);
@@ -145,7 +145,7 @@ public final class Mailbox implements AutoCloseable {
     /** Does the same as {@link #receive(Duration)}, for a peer that must send a message. */
     public ByteBuffer receive() {
         return receive(PATIENCE)
-                .orElseThrow(() -> new Failure(ExitCode.FAILED, "the peer closed the connection before all was done"));
+                .orElseThrow(() -> new Failure(ExitCode.FAILED, "the peer closed the connection during the work"));
     }
 
     @Override

@@ -193,8 +193,8 @@ final class KernelDevice implements Device {
         }
         if (attributes.baseTaggedOffset() != 0) {
             throw new IllegalArgumentException(
-                    "this device chooses its tagged offsets itself: ask for base tagged"
-                            + " offset 0, and use the offset that the region then has");
+                    "this device chooses its tagged offsets itself: ask for base tagged offset 0,"
+                            + " and use the offset that the region then has");
         }
         KernelDomain domain = domain(protectionDomain);
         return regions.register(
