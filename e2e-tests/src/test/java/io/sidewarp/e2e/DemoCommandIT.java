@@ -63,7 +63,7 @@ class DemoCommandIT {
                             "the same at the sender, in the receiver's memory, and after reading back",
                             "Send, there: \"",
                             "back: \"",
-                            "LATENCY, 8 OCTETS",
+                            "LATENCY, 8 BYTES",
                             "ON THE WIRE",
                             "sender to receiver",
                             "receiver to sender",

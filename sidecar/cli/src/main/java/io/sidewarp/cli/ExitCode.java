@@ -3,7 +3,7 @@
 
 package io.sidewarp.cli;
 
-/** Exit codes of the command; those from 66 on have the meaning of sysexits.h. docs/cli.md explains them. */
+/** Exit codes of the command. Codes from 66 on have the meaning of sysexits.h. docs/cli.md explains all codes. */
 public final class ExitCode {
 
     public static final int OK = 0;
@@ -14,25 +14,25 @@ public final class ExitCode {
     /** Wrong arguments. */
     public static final int USAGE = 2;
 
-    /** A file that was to be read is not there, here or at the peer. */
+    /** A file to be read does not exist, here or at the peer. */
     public static final int NO_INPUT = 66;
 
-    /** There is no sidecar, or it went away. */
+    /** No sidecar answers, or it went away. */
     public static final int UNAVAILABLE = 69;
 
     /** A bug. */
     public static final int INTERNAL = 70;
 
-    /** Memory, disk space or a limit of the sidecar does not suffice. */
+    /** Memory, disk space or a limit of the sidecar is too small. */
     public static final int NO_RESOURCES = 71;
 
     /** A file cannot be created, here or at the peer. */
     public static final int CANNOT_CREATE = 73;
 
-    /** Reading or writing a file failed, or writing to standard output. */
+    /** Reading or writing a file, or writing to standard output, failed. */
     public static final int IO_ERROR = 74;
 
-    /** The peer cannot be reached, refused, or did not answer in time; it may do so later. */
+    /** The peer cannot be reached, refused, or did not answer in time. A later attempt may succeed. */
     public static final int TEMPORARY = 75;
 
     /** The peer does not speak the same protocol. */

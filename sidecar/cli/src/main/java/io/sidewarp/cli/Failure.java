@@ -5,7 +5,7 @@ package io.sidewarp.cli;
 
 import org.jspecify.annotations.Nullable;
 
-/** What ends a command: a message for people that names the cause and the remedy, and the exit code. */
+/** Ends a command: a message for people that names the cause and the remedy, and the exit code. */
 public final class Failure extends RuntimeException {
 
     private static final long serialVersionUID = 1;
@@ -25,13 +25,13 @@ public final class Failure extends RuntimeException {
         return exitCode;
     }
 
-    /** Nobody gets what is printed. */
+    /** Returns the failure when standard output cannot be written. */
     public static Failure noOutput() {
         return new Failure(
                 ExitCode.IO_ERROR, "standard output cannot be written: it is closed, or there is no space for it");
     }
 
-    /** The user wanted it to end. */
+    /** Returns the failure when the user interrupted the command. */
     public static Failure interrupted() {
         return new Failure(ExitCode.INTERRUPTED, "interrupted");
     }

@@ -17,7 +17,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import picocli.CommandLine;
 
-/** Turns exceptions into one line for people and an exit code. */
+/** Converts exceptions into one line for people and an exit code. */
 public final class Failures implements CommandLine.IExecutionExceptionHandler {
 
     @Override
@@ -25,7 +25,7 @@ public final class Failures implements CommandLine.IExecutionExceptionHandler {
         return report(exception, command);
     }
 
-    /** Tells of what a command threw; the exit code. */
+    /** Reports what a command threw. Returns the exit code. */
     static int report(Throwable exception, CommandLine command) {
         Failure failure = of(exception);
         PrintWriter err = command.getErr();
@@ -43,7 +43,7 @@ public final class Failures implements CommandLine.IExecutionExceptionHandler {
         return failure.exitCode();
     }
 
-    /** The failure that an exception stands for. */
+    /** Returns the failure that an exception stands for. */
     public static Failure of(Throwable exception) {
         return switch (exception) {
             case Failure failure -> failure;
@@ -66,13 +66,13 @@ public final class Failures implements CommandLine.IExecutionExceptionHandler {
         };
     }
 
-    /** As HotSpot words it. */
+    /** Recognizes the fault by HotSpot's message. */
     private static boolean isFaultOfMappedMemory(InternalError e) {
         String message = e.getMessage();
         return message != null && message.contains("unsafe memory access");
     }
 
-    /** What the operating system says, or at least the kind of the failure. */
+    /** Returns the operating system's reason, or at least the kind of the failure. */
     public static String reasonOf(FileSystemException e) {
         return switch (e) {
             case FileSystemException told when told.getReason() != null -> told.getReason();
@@ -82,7 +82,9 @@ public final class Failures implements CommandLine.IExecutionExceptionHandler {
         };
     }
 
-    /** An error of the protocols, or the loss of a connection. The sidecar itself is there. */
+    /**
+     * Returns whether an error of the protocols, or the loss of a connection, is the cause. The sidecar itself works.
+     */
     private static boolean isOfConnection(SidewarpException e) {
         return e.rdmaError().isPresent()
                 || (e.retry() == Retry.AFTER_RECONNECTING && e.code() != Status.Code.UNAUTHENTICATED);

@@ -7,8 +7,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Ends the command in order when the process is told to stop (SIGINT, SIGTERM): the main thread is interrupted, cleans up
- * on its way out as on every failure, and the process waits for it, but not for ever.
+ * Ends the command in order when the process is told to stop (SIGINT, SIGTERM). The main thread is interrupted and
+ * cleans up as on every failure. The process waits for it up to a time limit.
  */
 public final class Interruption {
 
@@ -19,18 +19,18 @@ public final class Interruption {
 
     private Interruption() {}
 
-    /** Has the calling thread interrupted when the process is told to stop. */
+    /** Registers the calling thread to be interrupted when the process is told to stop. */
     static void install() {
         Thread main = Thread.currentThread();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(main), "sidewarp-stop"));
     }
 
-    /** The main thread is done; nothing is to be waited for. */
+    /** Reports that the main thread is done, so that nobody waits for it. */
     static void finished() {
         FINISHED.countDown();
     }
 
-    /** True when the process was told to stop. */
+    /** Returns whether the process was told to stop. */
     public static boolean requested() {
         return requested;
     }

@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** The {@code sidewarp} command: options that all subcommands have, and the way to the sidecar. */
+/** The {@code sidewarp} command: options of all subcommands, and the connection to the sidecar. */
 @Command(
         name = "sidewarp",
         description = "Talks to a Sidewarp sidecar: RDMA over TCP (iWARP) for the processes of this pod.",
@@ -48,10 +48,10 @@ import picocli.CommandLine.Spec;
             "66:a file to be read is missing, here or at the peer",
             "69:no sidecar at --api, or it went away",
             "70:a bug",
-            "71:memory, disk space or a limit does not suffice",
+            "71:memory, disk space or a limit is too small",
             "73:a file cannot be created, here or at the peer",
-            "74:reading or writing a file failed, or writing the output",
-            "75:the peer cannot be reached, refused or did not answer; it may later",
+            "74:reading or writing a file, or writing the output, failed",
+            "75:the peer cannot be reached, refused or did not answer; try later",
             "76:the peer does not speak the same protocol",
             "77:not permitted",
             "78:the configuration does not allow it, for instance the volume is not mounted here",
@@ -82,7 +82,7 @@ public final class Sidewarp implements Runnable {
             names = "--volume",
             paramLabel = "DIR",
             scope = ScopeType.INHERIT,
-            description = "Where this process has the volume for shared regions. Default: the environment's"
+            description = "This process's mount of the volume for shared regions. Default: the environment's"
                     + " SIDEWARP_VOLUME, else " + ClientOptions.DEFAULT_VOLUME + " or the sidecar's own path.")
     private @Nullable Path volume;
 
@@ -93,10 +93,10 @@ public final class Sidewarp implements Runnable {
             defaultValue = "0",
             converter = Times.class,
             description =
-                    "Wait at most so long for the sidecar to serve, and again for the peer to listen. Default: not.")
+                    "Longest wait for the sidecar to serve, and then again for the peer to listen. Default: no wait.")
     private Duration patience = Duration.ZERO;
 
-    /** The name that --wait-ready had before, in front of a command. */
+    /** Former name of --wait-ready, in front of a command. */
     @Option(names = "--wait", paramLabel = "TIME", hidden = true, converter = Times.class)
     private @Nullable Duration formerPatience;
 
@@ -109,27 +109,27 @@ public final class Sidewarp implements Runnable {
     @Spec
     private CommandSpec spec;
 
-    /** Loggers are kept from the garbage collector while their level matters. */
+    /** Keeps the logger from the garbage collector, so that its level stays in force. */
     private final Logger rootLogger = Logger.getLogger("");
 
     /** Runs a command and ends the process with its exit code. */
     public static void main(String[] arguments) {
         Interruption.install();
         CommandLine commandLine = commandLine(System.getenv());
-        // So that the writer knows of what the stream could not write.
+        // Lets the writer know of output that the stream could not write.
         commandLine.setOut(new PrintWriter(System.out, true, System.out.charset()));
         int exitCode = execute(commandLine, arguments);
         Interruption.finished();
         System.exit(exitCode);
     }
 
-    /** Runs a command. What it did is no success when its output went nowhere. */
+    /** Runs a command. A command whose output could not be written has not succeeded. */
     static int execute(CommandLine commandLine, String... arguments) {
         int exitCode;
         try {
             exitCode = commandLine.execute(arguments);
         } catch (Error e) {
-            // Picocli has its handler called for exceptions only.
+            // Picocli calls its handler only for exceptions.
             return Failures.report(e, commandLine);
         }
         if (exitCode == ExitCode.OK && commandLine.getOut().checkError()) {
@@ -140,7 +140,7 @@ public final class Sidewarp implements Runnable {
         return exitCode;
     }
 
-    /** The command with everything that it needs to run. Running it does not end the process. */
+    /** Returns the command, ready to run. Running it does not end the process. */
     public static CommandLine commandLine(Map<String, String> environment) {
         CommandLine commandLine = new CommandLine(new Sidewarp())
                 .setExecutionExceptionHandler(new Failures())
@@ -178,7 +178,7 @@ public final class Sidewarp implements Runnable {
         spec.commandLine().usage(spec.commandLine().getOut());
     }
 
-    /** How to reach the sidecar. */
+    /** Returns the options for reaching the sidecar. */
     public ClientOptions clientOptions() {
         ClientOptions options = ClientOptions.defaults();
         String target = api;
@@ -193,9 +193,10 @@ public final class Sidewarp implements Runnable {
     }
 
     /**
-     * The way to the sidecar.
+     * Connects to the sidecar.
      *
-     * @throws Failure when it does not serve within the time of --wait-ready; without, the first call finds out
+     * @throws Failure when the sidecar does not serve within the time of --wait-ready; without --wait-ready, the first
+     *     call fails instead
      */
     public SidewarpClient client() {
         SidewarpClient client = SidewarpClient.connect(clientOptions());
@@ -213,19 +214,19 @@ public final class Sidewarp implements Runnable {
         return client;
     }
 
-    /** How long to wait for others to be ready; zero: not at all. */
+    /** Returns how long to wait for others to be ready. Zero means no wait. */
     public Duration patience() {
         Duration former = formerPatience;
         return former == null || patience.isPositive() ? patience : former;
     }
 
-    /** Stack traces are wanted. */
+    /** Returns whether stack traces are wanted. */
     public boolean verbose() {
         return verbose;
     }
 
     private void configureLogging() {
-        // What goes wrong is told once, by the command itself.
+        // The command itself reports each failure once.
         rootLogger.setLevel(verbose ? Level.INFO : Level.OFF);
     }
 

@@ -173,7 +173,7 @@ class SidewarpTest {
         for (String name : List.of("a/".repeat(600) + "f", "../f", ".hidden/")) {
             assertThat(run("cp", file, "peer:1/" + name)).as(name).isEqualTo(ExitCode.NO_PERMISSION);
         }
-        assertThat(err.toString()).contains("is not served: it has no octets, or more than 512");
+        assertThat(err.toString()).contains("is not served: it is empty, or longer than 512 bytes");
     }
 
     @Test

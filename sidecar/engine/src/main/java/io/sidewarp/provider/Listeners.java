@@ -6,14 +6,14 @@ package io.sidewarp.provider;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Calls listeners of the application from the middle of a provider's work, which goes on when they throw. */
+/** Calls application listeners from inside a provider's work. The work continues when a listener throws. */
 public final class Listeners {
 
     private static final Logger LOG = LoggerFactory.getLogger(Listeners.class);
 
     private Listeners() {}
 
-    /** Calls a listener. What it throws is logged. */
+    /** Calls a listener, and logs any exception that it throws. */
     public static void tell(Runnable listener) {
         try {
             listener.run();

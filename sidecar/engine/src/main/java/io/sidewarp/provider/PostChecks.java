@@ -13,7 +13,7 @@ import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
-/** What is checked of a work request when it is posted. Allocates nothing. */
+/** Checks work requests when they are posted. Allocates nothing. */
 public final class PostChecks {
 
     private static final int MAX_KEY = 0xFF;
@@ -24,7 +24,7 @@ public final class PostChecks {
         if (region == null || region.protectionDomain() != domain || region.queuePair() != queuePair) {
             return false;
         }
-        // Read once: it may be enabled meanwhile.
+        // Reads the state once, because another thread may enable the region meanwhile.
         RegionState state = region.state();
         return state == RegionState.VALID || state == RegionState.INVALIDATED;
     }

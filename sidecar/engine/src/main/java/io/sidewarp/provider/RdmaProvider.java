@@ -6,8 +6,8 @@ package io.sidewarp.provider;
 import io.sidewarp.engine.verbs.Device;
 
 /**
- * A way to carry out verbs, such as the software engine. What an application sees ({@link io.sidewarp.engine.verbs}) is
- * the same over all of them.
+ * An implementation of verbs, such as the software engine. The interface for applications ({@link
+ * io.sidewarp.engine.verbs}) is the same for all implementations.
  */
 public interface RdmaProvider extends AutoCloseable {
 
@@ -17,7 +17,7 @@ public interface RdmaProvider extends AutoCloseable {
     /** Opens the device. */
     Device open();
 
-    /** Releases threads and other resources of the provider. Devices are closed first. */
+    /** Releases threads and other resources of the provider. The caller closes the devices first. */
     @Override
     void close();
 }

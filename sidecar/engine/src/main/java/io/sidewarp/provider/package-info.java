@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Where devices come from: each subpackage carries out verbs in its own way. */
+/** Providers of devices. Each subpackage carries out verbs in its own way. */
 @NullMarked
 package io.sidewarp.provider;
 

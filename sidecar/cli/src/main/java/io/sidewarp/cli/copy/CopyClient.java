@@ -38,8 +38,8 @@ final class CopyClient {
     private final int slots;
 
     /**
-     * @param chunk octets of a chunk, if there is memory for them
-     * @param slots chunks under way, if there is memory for them
+     * @param chunk bytes of a chunk, if there is memory for them
+     * @param slots chunks in flight, if there is memory for them
      */
     CopyClient(Session session, Channel channel, ProgressLine progress, int chunk, int slots) {
         this.session = session;
@@ -49,7 +49,7 @@ final class CopyClient {
         this.slots = slots;
     }
 
-    /** Stores a file at the server; returns a line about it. */
+    /** Stores a file at the server. Returns a line about it. */
     String push(Path source, String name) throws IOException {
         try (FileChannel file = FileChannel.open(source, StandardOpenOption.READ);
                 Window own = Window.create(session, chunk, slots)) {
@@ -82,7 +82,7 @@ final class CopyClient {
         }
     }
 
-    /** Fetches a file from the server; returns a line about it. */
+    /** Fetches a file from the server. Returns a line about it. */
     String pull(String name, Path file) throws IOException {
         try (Target target = new LocalTarget(file);
                 Window own = Window.create(session, chunk, slots, Access.LOCAL_WRITE)) {
@@ -131,13 +131,13 @@ final class CopyClient {
         channel.send(new CopyMessage.Taken(index));
     }
 
-    /** Waits until the server has stored a chunk, whose Write is complete then. */
+    /** Waits until the server has stored a chunk. The Write of that chunk is then complete. */
     private void awaitTaken(long index, Queue<CompletableFuture<WorkCompletion>> writes) {
         Frame frame;
         try {
             frame = receive();
         } catch (Failure ended) {
-            // The completion of the Write that failed says more than the end of the connection. Flushed ones say less.
+            // A failed Write's completion says more than the end of the connection. A flushed one says less.
             writes.stream()
                     .filter(CompletableFuture::isDone)
                     .map(CopyClient::completion)
@@ -151,7 +151,10 @@ final class CopyClient {
         complete(writes.remove());
     }
 
-    /** A flush is an RDMA Read. Without Reads, the server's last message alone tells that the file has arrived. */
+    /**
+     * Returns whether a flush, which is an RDMA Read, is possible. Without Reads, only the server's last message
+     * confirms that the file has arrived.
+     */
     private boolean permitsFlush() {
         io.sidewarp.v1.Connection agreed = channel.connection().established();
         return agreed.getOrd() > 0 && (!agreed.hasPeerIrd() || agreed.getPeerIrd() > 0);
@@ -175,10 +178,10 @@ final class CopyClient {
         }
     }
 
-    /** The smaller of the two windows. */
+    /** Returns a layout with the peer's window, which is at most as large as this side's. */
     private static Window.Layout layout(long size, Window own, CopyMessage.Window peer) {
         if (peer.chunk() < 1 || peer.chunk() > own.chunk() || peer.slots() < 1 || peer.slots() > own.slots()) {
-            throw new Failure(ExitCode.PROTOCOL, "the peer offers a window that is larger than it was asked for");
+            throw new Failure(ExitCode.PROTOCOL, "the peer offers a window that is larger than requested");
         }
         return new Window.Layout(size, peer.chunk(), peer.slots());
     }
@@ -188,7 +191,7 @@ final class CopyClient {
         if (size < 0 || (directory != null && directory.toFile().getUsableSpace() < size)) {
             throw new Failure(
                     ExitCode.NO_RESOURCES,
-                    "the file has " + size + " octets, and " + directory + " has no room for it");
+                    "the file has " + size + " bytes, but " + directory + " has no room for it");
         }
     }
 }

@@ -43,7 +43,7 @@ import picocli.CommandLine.Spec;
             "  sidewarp cp model.bin peer.example:7472/model.bin",
             "  sidewarp cp peer.example:7472/model.bin /tmp/",
             "",
-            "A local file whose name looks like HOST:PORT/NAME is written ./HOST:PORT/NAME."
+            "Write ./HOST:PORT/NAME for a local file whose name looks like HOST:PORT/NAME."
         })
 public final class CopyCommand implements Callable<Integer> {
 
@@ -62,7 +62,7 @@ public final class CopyCommand implements Callable<Integer> {
     @Parameters(
             index = "1",
             paramLabel = "TARGET",
-            description = "HOST:PORT/NAME, or FILE; without a name, or a directory: the source's name.")
+            description = "HOST:PORT/NAME, or FILE. Without a name, or for a directory, the source's name is used.")
     private String target = "";
 
     @Option(
@@ -70,14 +70,14 @@ public final class CopyCommand implements Callable<Integer> {
             paramLabel = "SIZE",
             defaultValue = "1M",
             converter = Sizes.class,
-            description = "Octets of one RDMA operation (default: ${DEFAULT-VALUE}).")
+            description = "Bytes of one RDMA operation (default: ${DEFAULT-VALUE}).")
     private long chunk;
 
     @Option(
             names = "--slots",
             paramLabel = "N",
             defaultValue = "16",
-            description = "Chunks under way; they and the chunk's size make the window (default: ${DEFAULT-VALUE}).")
+            description = "Chunks in flight. The window has this many chunks (default: ${DEFAULT-VALUE}).")
     private int slots;
 
     @Option(
@@ -96,8 +96,8 @@ public final class CopyCommand implements Callable<Integer> {
         if (chunk < Window.MIN_CHUNK || chunk > Window.MAX_CHUNK || slots < 1 || slots > Window.MAX_SLOTS) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "--chunk is " + Sizes.format(Window.MIN_CHUNK) + " to " + Sizes.format(Window.MAX_CHUNK)
-                            + ", --slots is 1 to " + Window.MAX_SLOTS);
+                    "--chunk must be " + Sizes.format(Window.MIN_CHUNK) + " to " + Sizes.format(Window.MAX_CHUNK)
+                            + ", and --slots 1 to " + Window.MAX_SLOTS);
         }
         RemoteFile remote = from.or(() -> to).orElseThrow();
         String said;

@@ -10,14 +10,14 @@ import java.nio.ByteBuffer;
 /** Messages of the copy service. */
 sealed interface CopyMessage extends Message {
 
-    /** Octets of a SHA-256. */
+    /** Bytes of a SHA-256. */
     int DIGEST_LENGTH = 32;
 
     /**
-     * The client wants to store a file. Body: octets of the file (8), octets of a chunk (4), slots (2), name (text).
+     * The client wants to store a file. Body: bytes of the file (8), bytes of a chunk (4), slots (2), name (text).
      *
-     * @param chunk what the client would like; the server decides
-     * @param slots chunks that the client can have under way
+     * @param chunk the client's wish; the server decides
+     * @param slots number of chunks that the client can have in flight
      */
     record Put(long size, int chunk, int slots, String name) implements CopyMessage {
 
@@ -39,7 +39,7 @@ sealed interface CopyMessage extends Message {
         }
     }
 
-    /** The client wants to fetch a file. Body: octets of a chunk (4), slots (2), name (text). */
+    /** The client wants to fetch a file. Body: bytes of a chunk (4), slots (2), name (text). */
     record Get(int chunk, int slots, String name) implements CopyMessage {
 
         static final int TYPE = 49;
@@ -61,8 +61,8 @@ sealed interface CopyMessage extends Message {
     }
 
     /**
-     * The server's window: slots of a chunk each, one behind the other. Chunk number i goes through slot i modulo the
-     * number of slots. Body: octets of the file (8), address (12), octets of a chunk (4), slots (2).
+     * The server's window: adjacent slots of one chunk each. Chunk number i goes through slot i modulo the number of
+     * slots. Body: bytes of the file (8), address (12), bytes of a chunk (4), slots (2).
      */
     record Window(long size, RemoteAddress address, int chunk, int slots) implements CopyMessage {
 
@@ -86,7 +86,7 @@ sealed interface CopyMessage extends Message {
         }
     }
 
-    /** A chunk is in its slot of the server's window. Body: number (8 octets), octets (4). */
+    /** A chunk is in its slot of the server's window. Body: number (8 bytes), bytes (4). */
     record Chunk(long index, int octets) implements CopyMessage {
 
         static final int TYPE = 51;
@@ -106,7 +106,7 @@ sealed interface CopyMessage extends Message {
         }
     }
 
-    /** The slot of a chunk can be used again. Body: number of the chunk (8 octets). */
+    /** The slot of a chunk can be used again. Body: number of the chunk (8 bytes). */
     record Taken(long index) implements CopyMessage {
 
         static final int TYPE = 52;
@@ -126,7 +126,7 @@ sealed interface CopyMessage extends Message {
         }
     }
 
-    /** That was the whole file. Body: its octets (8), its SHA-256 (32 octets). */
+    /** The whole file was sent. Body: its bytes (8), its SHA-256 (32 bytes). */
     record Finish(long size, byte[] digest) implements CopyMessage {
 
         static final int TYPE = 53;

@@ -30,8 +30,8 @@ final class CopyServer implements Server.GreetedHandler {
     private final ConnectionFlags flags;
 
     /**
-     * @param readOnly nothing is stored
-     * @param maxSize octets of the largest file that is stored
+     * @param readOnly true to store nothing
+     * @param maxSize bytes of the largest file that is stored
      */
     CopyServer(Session session, ServedDirectory directory, boolean readOnly, long maxSize, ConnectionFlags flags) {
         this.session = session;
@@ -57,7 +57,7 @@ final class CopyServer implements Server.GreetedHandler {
                 };
                 channel.awaitPeerClose(CopyClient.PATIENCE);
                 if (frame.type() == CopyMessage.Get.TYPE) {
-                    // Nothing answers the last message. This fails when the client may not have got it.
+                    // No message answers the last one. This fails when the client may not have received it.
                     channel.connection().close();
                 }
                 return told;
@@ -139,7 +139,7 @@ final class CopyServer implements Server.GreetedHandler {
         }
     }
 
-    /** No larger than what the client asked for, which is what it has itself. */
+    /** Returns a layout with a window no larger than the client's own, whose size its request states. */
     private static Window.Layout layout(long size, int chunk, int slots, Window window) {
         return new Window.Layout(size, Math.clamp(chunk, 1, window.chunk()), Math.clamp(slots, 1, window.slots()));
     }

@@ -10,14 +10,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * A name that a peer asked for, checked: parts separated by single slashes, none of them hidden, none that leads out of
- * the directory.
+ * A checked name that a peer asked for. Single slashes separate its parts. No part is hidden or leads out of the
+ * directory.
  *
  * @param parts directories, and the file's own name last
  */
 record FileName(List<String> parts) {
 
-    /** Octets of a whole name: it must fit a control message. */
+    /** Maximum bytes of a whole name, which must fit into a control message. */
     static final int MAX_LENGTH = 512;
 
     private static final int MAX_PART_LENGTH = 200;
@@ -26,10 +26,10 @@ record FileName(List<String> parts) {
         parts = List.copyOf(parts);
     }
 
-    /** @throws Failure when the name is not one that is served */
+    /** @throws Failure when such a name is not served */
     static FileName of(String name) {
         if (name.isEmpty() || name.getBytes(StandardCharsets.UTF_8).length > MAX_LENGTH) {
-            throw refused(name, "it has no octets, or more than " + MAX_LENGTH);
+            throw refused(name, "it is empty, or longer than " + MAX_LENGTH + " bytes");
         }
         if (name.chars().anyMatch(Character::isISOControl) || name.indexOf('\\') >= 0) {
             throw refused(name, "it has control characters or backslashes");
@@ -37,13 +37,13 @@ record FileName(List<String> parts) {
         List<String> parts = List.of(name.split("/", -1));
         for (String part : parts) {
             if (part.isEmpty()) {
-                throw refused(name, "it begins or ends with a slash, or has two together");
+                throw refused(name, "it begins or ends with a slash, or has two in a row");
             }
             if (part.startsWith(".")) {
                 throw refused(name, "a part of it begins with a dot");
             }
             if (part.getBytes(StandardCharsets.UTF_8).length > MAX_PART_LENGTH) {
-                throw refused(name, "a part of it has more than " + MAX_PART_LENGTH + " octets");
+                throw refused(name, "a part of it has more than " + MAX_PART_LENGTH + " bytes");
             }
         }
         return new FileName(parts);

@@ -15,7 +15,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
-/** A file of this user. */
+/** A file of this user, to be written. */
 final class LocalTarget implements Target {
 
     private final Path file;
@@ -37,7 +37,10 @@ final class LocalTarget implements Target {
         }
     }
 
-    /** What a link names instead of the link; never a directory or a device, which the file would take the place of. */
+    /**
+     * Returns the file to replace. For a link, this is the file that the link names. Directories and devices are never
+     * replaced.
+     */
     private static Path replaceable(Path named) {
         if (!Files.exists(named)) {
             return named;

@@ -11,13 +11,13 @@ import java.util.regex.Pattern;
 /**
  * A file at a server: {@code HOST:PORT/NAME}.
  *
- * @param name relative to the server's directory; empty: the name of the other file
+ * @param name relative to the server's directory; empty for the name of the other file
  */
 record RemoteFile(HostPort server, String name) {
 
     private static final Pattern FORM = Pattern.compile("([^/]*:\\d+)/(.*)", Pattern.DOTALL);
 
-    /** The remote file that an argument means, or nothing when it is a local one. */
+    /** Returns the remote file that an argument names, or empty for a local file. */
     static Optional<RemoteFile> parse(String argument) {
         Matcher matcher = FORM.matcher(argument);
         if (!matcher.matches()) {

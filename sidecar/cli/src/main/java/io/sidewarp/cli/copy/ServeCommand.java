@@ -47,7 +47,7 @@ public final class ServeCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "[HOST:]PORT",
             converter = HostPort.ListenConverter.class,
-            description = "Where to listen; port 0 takes any free one.")
+            description = "Where to listen. Port 0 takes any free port.")
     private HostPort listen = new HostPort("", 0);
 
     @Option(names = "--dir", required = true, paramLabel = "DIR", description = "The directory.")

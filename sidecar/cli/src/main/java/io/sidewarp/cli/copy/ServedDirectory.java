@@ -23,14 +23,14 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Set;
 
 /**
- * The directory that a server offers. Files are opened relative to an open directory, part by part and following no
- * symbolic link, so that nothing outside of it can be reached, not even while somebody renames parts of it.
+ * The directory that a server offers. Files are opened part by part, relative to an open directory, without following
+ * symbolic links. Nothing outside the directory can be reached, even while somebody renames parts of it.
  */
 final class ServedDirectory {
 
     private final Path root;
 
-    /** @throws Failure when it is no directory */
+    /** @throws Failure when the path is not a directory */
     ServedDirectory(Path root) {
         this.root = root;
         if (!Files.isDirectory(root)) {
@@ -38,7 +38,7 @@ final class ServedDirectory {
         }
     }
 
-    /** Octets that can be written. */
+    /** Returns the bytes that can still be written. */
     long usableSpace() throws IOException {
         return Files.getFileStore(root).getUsableSpace();
     }
@@ -79,7 +79,7 @@ final class ServedDirectory {
         }
     }
 
-    /** A file takes the place of a file or of a link, and of nothing else. */
+    /** Checks that the new file replaces only a file, a link or nothing. */
     private static void requireReplaceable(SecureDirectoryStream<Path> directory, FileName name) throws IOException {
         try {
             BasicFileAttributes existing = directory
@@ -91,14 +91,14 @@ final class ServedDirectory {
                         "\"" + name + (existing.isDirectory() ? "\" is a directory" : "\" is not a regular file"));
             }
         } catch (NoSuchFileException e) {
-            // It will be new.
+            // The file will be new.
         }
     }
 
     /**
      * Opens the directory of a file.
      *
-     * @param missing exit code where there is none
+     * @param missing exit code when a directory does not exist
      */
     private SecureDirectoryStream<Path> descend(FileName name, int missing) throws IOException {
         SecureDirectoryStream<Path> current = openRoot();
@@ -128,7 +128,7 @@ final class ServedDirectory {
                 ExitCode.CONFIGURATION, "this system cannot open files relative to a directory, so none are served");
     }
 
-    /** A file that is written under a hidden name first. */
+    /** A file that is written under a hidden name until it is complete. */
     private record ServedTarget(
             SecureDirectoryStream<Path> directory, Path temporary, Path name, SeekableByteChannel file)
             implements Target {
@@ -150,7 +150,7 @@ final class ServedDirectory {
                 file.close();
                 directory.deleteFile(temporary);
             } catch (NoSuchFileException e) {
-                // It was committed.
+                // The file was committed.
             }
         }
     }

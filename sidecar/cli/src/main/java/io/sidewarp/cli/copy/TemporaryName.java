@@ -7,17 +7,20 @@ import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 
-/** Names that files have until they are complete: hidden ones, which nobody else has. */
+/** Makes names for files that are not complete: hidden and unique. */
 final class TemporaryName {
 
-    /** Octets of a name that file systems take. */
+    /** Maximum bytes of a name in file systems. */
     private static final int MAX_LENGTH = 255;
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private TemporaryName() {}
 
-    /** One for a file, which it names unless that makes it too long. A name that is too long itself makes one that is, too. */
+    /**
+     * Returns a temporary name that contains the file's name, unless that is too long. For a name that is itself too
+     * long, the result is too long as well.
+     */
     static String of(String name) {
         byte[] unique = new byte[8];
         RANDOM.nextBytes(unique);

@@ -18,7 +18,9 @@ import java.util.HexFormat;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/** What both ends do with each chunk of a file: read or write it, add it to the SHA-256, show how far it is. */
+/**
+ * Work of both ends on each chunk of a file: reads or writes the chunk, adds it to the SHA-256, and shows the progress.
+ */
 final class Transfer {
 
     private static final long PROGRESS_PERIOD = TimeUnit.MILLISECONDS.toNanos(250);
@@ -62,33 +64,33 @@ final class Transfer {
         add(buffer);
     }
 
-    /** The SHA-256 of everything; once. */
+    /** Returns the SHA-256 of everything. Can be called once. */
     byte[] digest() {
         progress.clear();
         return digest.digest();
     }
 
     /**
-     * Compares with what the other end says.
+     * Compares size and SHA-256 with those of the other end.
      *
-     * @throws Failure when the size or the SHA-256 is another
+     * @throws Failure when the size or the SHA-256 differs
      */
     void verify(CopyMessage.Finish finish, byte[] own) {
         if (finish.size() != done || !MessageDigest.isEqual(finish.digest(), own)) {
             throw new Failure(
                     ExitCode.FAILED,
-                    name + " did not arrive as it was sent: " + done + " octets with SHA-256 " + hex(own)
+                    name + " did not arrive as it was sent: " + done + " bytes with SHA-256 " + hex(own)
                             + " instead of " + finish.size() + " with " + hex(finish.digest())
                             + "; nothing was stored");
         }
     }
 
-    /** One line about a file whose SHA-256 is the same at both ends. */
+    /** Returns one line about a file whose SHA-256 is the same at both ends. */
     String verified(byte[] sha256) {
         return summary(sha256) + " verified";
     }
 
-    /** One line about a file that is complete at this end. */
+    /** Returns one line about a file that is complete at this end. */
     String summary(byte[] sha256) {
         double seconds = Math.max(System.nanoTime() - begin, 1) / 1e9;
         return String.format(

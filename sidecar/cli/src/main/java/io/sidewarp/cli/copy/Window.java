@@ -16,7 +16,8 @@ import io.sidewarp.client.SidewarpException;
 import java.nio.ByteBuffer;
 
 /**
- * Shared memory that a file passes through, so that files can be larger than the volume: some slots of a chunk each.
+ * Shared memory that a file passes through, so that files can be larger than the volume. Consists of slots of one chunk
+ * each.
  */
 final class Window implements AutoCloseable {
 
@@ -35,9 +36,9 @@ final class Window implements AutoCloseable {
     }
 
     /**
-     * Creates a window, smaller than wanted when there is no memory for it.
+     * Creates a window. The window is smaller than wanted if memory is short.
      *
-     * @throws Failure when there is not even memory for one chunk of the least size
+     * @throws Failure when there is no memory even for one chunk of the minimum size
      */
     static Window create(Session session, int wantedChunk, int wantedSlots, Access... access) {
         int chunk = Math.clamp(wantedChunk, MIN_CHUNK, MAX_CHUNK);
@@ -59,7 +60,7 @@ final class Window implements AutoCloseable {
                     throw new Failure(
                             ExitCode.NO_RESOURCES,
                             "the shared volume has no room for a window of " + Sizes.format((long) chunk * slots)
-                                    + " (" + e.getMessage() + "); enlarge it, or end what uses it (sidewarp show"
+                                    + " (" + e.getMessage() + "); enlarge it, or end its users (sidewarp show"
                                     + " regions)",
                             e);
                 }
@@ -71,7 +72,7 @@ final class Window implements AutoCloseable {
         return region;
     }
 
-    /** Octets of a chunk. */
+    /** Returns the bytes of a chunk. */
     int chunk() {
         return chunk;
     }
@@ -85,20 +86,22 @@ final class Window implements AutoCloseable {
         region.close();
     }
 
-    /** How two windows of which one may be smaller are used together, and the file in chunks. */
+    /**
+     * Division of a file into chunks, and the part of the windows that both ends use. One end's window may be larger.
+     */
     record Layout(long size, int chunk, int slots) {
 
-        /** Number of chunks of the file. */
+        /** Returns the number of chunks of the file. */
         long chunks() {
             return (size + chunk - 1) / chunk;
         }
 
-        /** Octets of a chunk: only the last is shorter. */
+        /** Returns the bytes of a chunk. Only the last chunk is shorter. */
         int octets(long index) {
             return (int) Math.min(chunk, size - index * chunk);
         }
 
-        /** Where a chunk's slot begins in the window of which this is the layout. */
+        /** Returns the offset of a chunk's slot in the window. */
         long offset(long index) {
             return index % slots * chunk;
         }

@@ -12,19 +12,19 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** What the demo moves. */
+/** Data that the demo moves. */
 sealed interface Content extends AutoCloseable {
 
-    /** Octets. */
+    /** Returns the size in bytes. */
     long size();
 
-    /** Fills memory with what begins at an offset. */
+    /** Fills memory with the content from an offset on. */
     void load(MemorySegment target, long offset) throws IOException;
 
     @Override
     void close() throws IOException;
 
-    /** Data that are the same in each run. */
+    /** Generated data, the same in each run. */
     record Generated(long size) implements Content {
 
         private static final long SEED = 5040;

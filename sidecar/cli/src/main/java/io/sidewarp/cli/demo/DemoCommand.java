@@ -48,7 +48,7 @@ public final class DemoCommand implements Callable<Integer> {
     @Parameters(
             arity = "0..1",
             paramLabel = "FILE",
-            description = "What is moved. Default: generated data, the same in each run.")
+            description = "File to move. Default: generated data, the same in each run.")
     private Optional<Path> file = Optional.empty();
 
     @Option(
@@ -56,7 +56,7 @@ public final class DemoCommand implements Callable<Integer> {
             paramLabel = "SIZE",
             defaultValue = "1G",
             converter = Sizes.class,
-            description = "Octets of generated data (default: ${DEFAULT-VALUE}).")
+            description = "Bytes of generated data (default: ${DEFAULT-VALUE}).")
     private long size;
 
     @Option(
@@ -64,7 +64,7 @@ public final class DemoCommand implements Callable<Integer> {
             paramLabel = "SIZE",
             defaultValue = "0",
             converter = Sizes.class,
-            description = "Octets of shared memory at each side. Default: as the file, if there is room for it.")
+            description = "Bytes of shared memory at each side. Default: the size of the file, if there is room.")
     private long window;
 
     @Option(
@@ -77,7 +77,7 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--dir",
             paramLabel = "DIR",
-            description = "Where the shared volumes are made. Default: /dev/shm if there is room, else the temporary"
+            description = "Directory for the shared volumes. Default: /dev/shm if there is room, else the temporary"
                     + " directory.")
     private Optional<Path> base = Optional.empty();
 

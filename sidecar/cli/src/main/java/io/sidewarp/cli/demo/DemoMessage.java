@@ -10,10 +10,10 @@ import java.nio.ByteBuffer;
 /** Messages between the two processes of the demo. */
 sealed interface DemoMessage extends Message {
 
-    /** Octets of a SHA-256. */
+    /** Bytes of a SHA-256. */
     int DIGEST_LENGTH = 32;
 
-    /** The sender wants memory. Body: octets (8). */
+    /** The sender asks for memory. Body: bytes (8). */
     record Want(long length) implements DemoMessage {
 
         static final int TYPE = 64;
@@ -33,7 +33,7 @@ sealed interface DemoMessage extends Message {
         }
     }
 
-    /** The receiver's memory. Body: address (12 octets). */
+    /** The receiver's memory. Body: address (12 bytes). */
     record Memory(RemoteAddress address) implements DemoMessage {
 
         static final int TYPE = 65;
@@ -53,7 +53,7 @@ sealed interface DemoMessage extends Message {
         }
     }
 
-    /** A part of the file is in the receiver's memory. Body: octets (8). */
+    /** A part of the file is in the receiver's memory. Body: bytes (8). */
     record Written(long length) implements DemoMessage {
 
         static final int TYPE = 66;
@@ -73,7 +73,7 @@ sealed interface DemoMessage extends Message {
         }
     }
 
-    /** The SHA-256 of all that the receiver found in its memory so far. Body: 32 octets. */
+    /** The SHA-256 of all data that the receiver has found in its memory so far. Body: 32 bytes. */
     record Digest(byte[] sha256) implements DemoMessage {
 
         static final int TYPE = 67;
@@ -95,7 +95,7 @@ sealed interface DemoMessage extends Message {
         }
     }
 
-    /** Some words, one way and back. Body: text. */
+    /** Some words, in both directions. Body: text. */
     record Words(String text) implements DemoMessage {
 
         static final int TYPE = 68;
@@ -115,7 +115,7 @@ sealed interface DemoMessage extends Message {
         }
     }
 
-    /** The sender's last Flush succeeded: nothing else comes. Body: empty. */
+    /** The sender's last Flush succeeded, and nothing else follows. Body: empty. */
     record Flushed() implements DemoMessage {
 
         static final int TYPE = 69;

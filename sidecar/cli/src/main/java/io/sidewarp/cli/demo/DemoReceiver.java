@@ -22,7 +22,7 @@ import java.io.PrintWriter;
 import java.security.MessageDigest;
 import java.time.Duration;
 
-/** The process that the file is written to. It looks at its own memory only. */
+/** The process to whose memory the file is written. Reads only its own memory. */
 final class DemoReceiver implements Server.GreetedHandler {
 
     private static final Duration PATIENCE = Duration.ofMinutes(30);
@@ -83,7 +83,7 @@ final class DemoReceiver implements Server.GreetedHandler {
                                 "hello, sender; your " + words.length() + " characters are here"));
                     }
                     case DemoMessage.Flushed.TYPE -> {
-                        // The sender's last request was answered, so everything is counted.
+                        // The peer answered the sender's last request, so the counters are complete.
                         Facts.tellConnection(out, channel.connection().info());
                         channel.awaitPeerClose(CLOSE_PATIENCE);
                         return;

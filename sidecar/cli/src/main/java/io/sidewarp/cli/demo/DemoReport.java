@@ -11,23 +11,23 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What the demo tells at its end.
+ * The report at the end of the demo.
  *
- * @param octets that were moved
- * @param window octets of shared memory at each side
+ * @param octets number of bytes that were moved
+ * @param window bytes of shared memory at each side
  */
 record DemoReport(long octets, long window, Facts sent, Facts received) {
 
-    /** Octets of DDP and RDMAP headers of a tagged segment. */
+    /** Bytes of the DDP and RDMAP headers of a tagged segment. */
     private static final int TAGGED_HEADERS = 14;
 
-    /** Octets of MPA's length, padding (none) and CRC. */
+    /** Bytes of MPA's length, padding (none) and CRC. */
     private static final int MPA_OVERHEAD = 2 + 4;
 
-    /** Octets of the DDP-SSN, and of the header of an SCTP data chunk. */
+    /** Bytes of the DDP-SSN, and of the header of an SCTP data chunk. */
     private static final int SCTP_OVERHEAD = 2 + 16;
 
-    /** True when what was sent, what the receiver found in its memory, and what was read back are the same. */
+    /** Returns whether the sent data, the receiver's memory and the data read back are the same. */
     boolean same() {
         String source = sent.text("sha256.source");
         return source.equals(sent.text("sha256.receiver")) && source.equals(sent.text("sha256.back"));
@@ -72,10 +72,10 @@ record DemoReport(long octets, long window, Facts sent, Facts received) {
     }
 
     private String latency() {
-        Table table = new Table("LATENCY, 8 OCTETS", ">P50", ">P99", ">P99.9", "WHAT IT IS");
-        addLatency(table, "write", "half of the way there and back, into memory that the peer watches");
-        addLatency(table, "read", "from posting it to its completion");
-        addLatency(table, "send", "half of the way there and back");
+        Table table = new Table("LATENCY, 8 BYTES", ">P50", ">P99", ">P99.9", "MEASURED");
+        addLatency(table, "write", "half of the round trip, into memory that the peer polls");
+        addLatency(table, "read", "from posting to completion");
+        addLatency(table, "send", "half of the round trip");
         return table.render();
     }
 
@@ -119,7 +119,7 @@ record DemoReport(long octets, long window, Facts sent, Facts received) {
                 + String.format(
                         Locale.ROOT,
                         "%s %s - %s, %s%n"
-                                + "%.0f octets of payload in %s on average, %d of framing and headers each"
+                                + "%.0f bytes of payload in %s on average, %d of framing and headers each"
                                 + " (%.2f %%)%n"
                                 + "Flush (a Read of no bytes): answered after %s; all Writes and Sends before it have been"
                                 + " placed at the receiver%n",

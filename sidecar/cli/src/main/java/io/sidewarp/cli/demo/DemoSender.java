@@ -34,12 +34,12 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongConsumer;
 
-/** The process that the file comes from: writes it to the peer's memory, reads it back, flushes, and measures. */
+/** The process that has the file. Writes it to the peer's memory, reads it back, flushes, and measures. */
 final class DemoSender {
 
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
-    /** Octets of one RDMA operation. */
+    /** Bytes of one RDMA operation. */
     private static final int OPERATION = 1 << 20;
 
     private static final int UNDER_WAY = 32;
@@ -67,13 +67,13 @@ final class DemoSender {
         this.out = out;
     }
 
-    /** One RDMA operation on a part of the region and the same part of the peer's. */
+    /** Creates one RDMA operation on a part of the region and the same part of the peer's. */
     @FunctionalInterface
     private interface Step {
         WorkRequest request(long offset, long length);
     }
 
-    /** Moves the content, by a region of the given size. */
+    /** Moves the content through a region of the given size. */
     void move(Content content, long window) throws IOException {
         try (Channel channel = Channel.connect(session, receiver, new Hello(Service.DEMO), flags);
                 SharedRegion region =
@@ -107,7 +107,7 @@ final class DemoSender {
         }
     }
 
-    /** Measures small messages. */
+    /** Measures the latency of small messages. */
     void measureLatency() {
         PerfClient perf = new PerfClient(session, receiver, flags, new ProcessCpu(0), QueueOptions.defaults());
         for (Operation operation : Operation.values()) {
@@ -127,7 +127,7 @@ final class DemoSender {
                 length,
                 (offset, octets) -> WorkRequest.write(connection, remote.plus(offset), region.slice(offset, octets)),
                 done -> progress("RDMA Write", start + done, size));
-        // A Write is complete when it is handed over; the time counts until the peer has all of them.
+        // A Write is complete when it is handed over. The measured time ends when the peer has all Writes.
         flush(channel);
         writeNanos += System.nanoTime() - begin;
 
@@ -147,7 +147,7 @@ final class DemoSender {
         Digests.update(readBack, region, length);
     }
 
-    /** Keeps some operations under way until all octets are moved. */
+    /** Keeps several operations in flight until all bytes are moved. */
     private static void run(Channel channel, long length, Step step, LongConsumer progress) {
         Queue<CompletableFuture<WorkCompletion>> underWay = new ArrayDeque<>();
         for (long offset = 0; offset < length; offset += OPERATION) {
@@ -161,7 +161,7 @@ final class DemoSender {
         underWay.forEach(DemoSender::await);
     }
 
-    /** Waits until everything that was posted has been placed at the peer. */
+    /** Waits until the peer has placed everything that was posted. */
     private void flush(Channel channel) {
         long begin = System.nanoTime();
         await(channel.submit(WorkRequest.flush(channel.connection())));

@@ -7,7 +7,7 @@ import io.sidewarp.client.SharedRegion;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-/** SHA-256 of shared memory. */
+/** Computes the SHA-256 of shared memory. */
 final class Digests {
 
     private static final int PIECE = 1 << 20;
@@ -22,14 +22,14 @@ final class Digests {
         }
     }
 
-    /** Adds the first octets of a region. */
+    /** Adds the first {@code length} bytes of a region. */
     static void update(MessageDigest digest, SharedRegion region, long length) {
         for (long offset = 0; offset < length; offset += PIECE) {
             digest.update(region.buffer(offset, (int) Math.min(PIECE, length - offset)));
         }
     }
 
-    /** The digest of what was added, while more may follow. */
+    /** Returns the digest of the data so far. More data may follow. */
     static byte[] soFar(MessageDigest digest) {
         try {
             return ((MessageDigest) digest.clone()).digest();

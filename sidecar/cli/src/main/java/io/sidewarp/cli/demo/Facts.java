@@ -12,7 +12,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What the demo's processes tell the one that started them: lines of {@code key=value} on standard output.
+ * Facts that the demo's processes report to their parent: lines of {@code key=value} on standard output.
  *
  * @param values by key
  */
@@ -24,7 +24,7 @@ record Facts(Map<String, String> values) {
         this(new HashMap<>());
     }
 
-    /** Takes a line in. */
+    /** Adds the fact of a line. */
     void add(String line) {
         int separator = line.indexOf('=');
         if (separator > 0) {
@@ -36,11 +36,11 @@ record Facts(Map<String, String> values) {
         return values.containsKey(key);
     }
 
-    /** @throws IllegalStateException when it was not told */
+    /** @throws IllegalStateException when the process did not report the fact */
     String text(String key) {
         String value = values.get(key);
         if (value == null) {
-            throw new IllegalStateException("the process did not tell " + key);
+            throw new IllegalStateException("the process did not report " + key);
         }
         return value;
     }
@@ -54,7 +54,7 @@ record Facts(Map<String, String> values) {
         out.flush();
     }
 
-    /** Tells how a connection was set up, and what went over it. */
+    /** Reports how a connection was set up, and its counters. */
     static void tellConnection(PrintWriter out, Connection connection) {
         tell(out, "local", connection.getLocalAddress() + ":" + connection.getLocalPort());
         tell(out, "remote", connection.getRemoteAddress() + ":" + connection.getRemotePort());

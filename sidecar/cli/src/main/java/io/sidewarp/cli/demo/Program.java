@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** A child process in Java: a sidecar, or this very program with another command. Closing it ends it. */
+/** A child process in Java: a sidecar, or this program with another command. Closing it ends the process. */
 final class Program implements AutoCloseable {
 
     private static final List<String> JVM_FLAGS = List.of(
@@ -25,7 +25,7 @@ final class Program implements AutoCloseable {
 
     private static final String SMALL_HEAP = "-Xmx64m";
 
-    /** As of ./sidewarp sidecar. */
+    /** The same flags as in ./sidewarp sidecar. */
     static final List<String> SIDECAR_FLAGS = List.of(
             "-Xms64m",
             "-Xmx256m",
@@ -52,8 +52,8 @@ final class Program implements AutoCloseable {
     /**
      * Starts a sidecar.
      *
-     * @param jar of the service
-     * @param log takes what it prints
+     * @param jar the service's jar
+     * @param log receives the output
      */
     static Program sidecar(String name, Path jar, Map<String, String> environment, Path log) {
         List<String> command = new ArrayList<>(SIDECAR_FLAGS);
@@ -65,9 +65,9 @@ final class Program implements AutoCloseable {
     }
 
     /**
-     * Starts this program with other arguments. What it prints on standard output is to be read.
+     * Starts this program with other arguments. The caller reads its standard output.
      *
-     * @param log takes what it prints on standard error
+     * @param log receives standard error
      */
     static Program self(String name, List<String> arguments, Path log) {
         List<String> command = new ArrayList<>();
@@ -91,7 +91,7 @@ final class Program implements AutoCloseable {
         return process;
     }
 
-    /** What went wrong with it, and the end of what it printed. */
+    /** Returns a failure that names the problem, and the end of the process's log. */
     Failure failure(String what) {
         StringBuilder message = new StringBuilder(name).append(' ').append(what);
         try {
@@ -104,7 +104,7 @@ final class Program implements AutoCloseable {
         return new Failure(ExitCode.FAILED, message.toString());
     }
 
-    /** Ends the process: by SIGTERM, and when that does not help, by SIGKILL. */
+    /** Ends the process by SIGTERM, and by SIGKILL if it does not end in time. */
     @Override
     public void close() {
         process.destroy();

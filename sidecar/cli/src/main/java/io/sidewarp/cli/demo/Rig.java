@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Two sidecars with a socket and a shared volume each, in a directory that goes away with them. */
+/** Two sidecars with a socket and a shared volume each, in a directory that is removed at the end. */
 final class Rig implements AutoCloseable {
 
     private static final Duration START_PATIENCE = Duration.ofSeconds(60);
@@ -34,17 +34,17 @@ final class Rig implements AutoCloseable {
     /** A sidecar and its directory. */
     record Side(Program sidecar, Path directory) {
 
-        /** For --api. */
+        /** Returns the target for --api. */
         String api() {
             return "unix://" + directory.resolve("api.sock");
         }
 
-        /** For --volume. */
+        /** Returns the directory for --volume. */
         Path volume() {
             return directory.resolve("shared");
         }
 
-        /** Arguments of a command of this program that works with this side. */
+        /** Returns arguments for a command of this program that uses this side. */
         List<String> arguments() {
             return List.of("--api", api(), "--volume", volume().toString());
         }
@@ -59,20 +59,19 @@ final class Rig implements AutoCloseable {
     }
 
     /**
-     * Starts both and waits until they serve.
+     * Starts both sidecars and waits until they serve.
      *
-     * @param base where the directory is made
-     * @param jar of the sidecar
+     * @param base parent of the new directory
+     * @param jar the sidecar's jar
      */
     static Rig start(Path base, Path jar) throws IOException {
         if (!Files.isReadable(jar)) {
             throw new Failure(
                     ExitCode.CONFIGURATION,
                     "there is no sidecar at " + jar
-                            + ": build it (./sidewarp build), or tell by --service-jar where its"
-                            + " quarkus-run.jar is");
+                            + ": build it (./sidewarp build), or name its quarkus-run.jar with --service-jar");
         }
-        // Sidecars and addresses of sockets want absolute paths, and short ones.
+        // Sidecars and socket addresses need absolute, short paths.
         Rig rig = new Rig(Files.createTempDirectory(base.toRealPath(), "sidewarp-demo-"));
         try {
             rig.left = rig.startSide("a", jar);
@@ -90,17 +89,17 @@ final class Rig implements AutoCloseable {
         return directory;
     }
 
-    /** The side of the sender. */
+    /** Returns the side of the sender. */
     Side left() {
         return started(left);
     }
 
-    /** The side of the receiver. */
+    /** Returns the side of the receiver. */
     Side right() {
         return started(right);
     }
 
-    /** A file for what a program prints. */
+    /** Returns a file for a program's output. */
     Path log(String name) {
         return directory.resolve(name + ".log");
     }
@@ -140,7 +139,7 @@ final class Rig implements AutoCloseable {
                 volume.toString(),
                 "SIDEWARP_MANAGEMENT_ENABLED",
                 "false",
-                // Two sidecars on one machine cannot both have the registered one.
+                // Two sidecars on one machine cannot both use the registered port.
                 "SIDEWARP_SCTP_UDP_PORT",
                 "0",
                 "QUARKUS_OTEL_SDK_DISABLED",

@@ -11,12 +11,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Where the shared volumes go, and how much of a file fits into memory at each side. */
+/** Finds a directory for the shared volumes, and decides how much of a file fits into memory at each side. */
 final class Room {
 
     private static final Path MEMORY_BACKED = Path.of("/dev/shm");
 
-    /** Left to everything else. */
+    /** Bytes that are left to everything else. */
     private static final long RESERVE = 192L << 20;
 
     private static final long LEAST = 64L << 20;
@@ -24,7 +24,9 @@ final class Room {
 
     private Room() {}
 
-    /** The directory for the volumes where the user names none: one in memory, if that has the least of room. */
+    /**
+     * Returns the default directory for the volumes: one in memory if it has enough room, else the temporary directory.
+     */
     static Path directory() throws IOException {
         boolean inMemory =
                 Files.isWritable(MEMORY_BACKED) && perSide(Math.min(usable(MEMORY_BACKED), availableMemory())) >= LEAST;
@@ -32,7 +34,7 @@ final class Room {
     }
 
     /**
-     * Octets of the region at each side for a file of a given size.
+     * Returns the bytes of the region at each side for a file of a given size.
      *
      * @throws Failure when the directory has no room for two such regions
      */
@@ -42,13 +44,13 @@ final class Room {
         if (window > usable / 2) {
             throw new Failure(
                     ExitCode.NO_RESOURCES,
-                    "in " + directory + " there is room for " + Sizes.format(usable) + ", and each of two sides wants "
-                            + Sizes.format(window) + ": give a smaller --window, or another --dir");
+                    directory + " has room for " + Sizes.format(usable) + ", but each of two sides needs "
+                            + Sizes.format(window) + ": use a smaller --window, or another --dir");
         }
         return window;
     }
 
-    /** The whole file when it fits into each side's half of the room, else as many MiB as do. */
+    /** Returns the whole file's size if it fits into half of the room. Otherwise returns as many whole MiB as fit. */
     static long window(long size, long room) {
         long most = Math.max(perSide(room), LEAST);
         return size <= most ? Math.max(size, 1) : most / STEP * STEP;
@@ -62,7 +64,7 @@ final class Room {
         return Files.getFileStore(directory).getUsableSpace();
     }
 
-    /** Octets that can be had without swapping, as the kernel estimates. */
+    /** Returns the bytes that are available without swapping, by the kernel's estimate. */
     private static long availableMemory() throws IOException {
         Path meminfo = Path.of("/proc/meminfo");
         if (!Files.isReadable(meminfo)) {

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** Where the sidecar's program is. */
+/** Location of the sidecar's program. */
 final class ServiceJar {
 
     private static final String BELOW_ROOT = "sidecar/service/target/quarkus-app/quarkus-run.jar";
@@ -21,13 +21,13 @@ final class ServiceJar {
                     + " build below SIDEWARP_ROOT puts it.")
     private Optional<Path> jar = Optional.empty();
 
-    /** @throws Failure when nobody told */
+    /** @throws Failure when neither the option nor the environment names it */
     Path path() {
         return jar.or(() -> environment("SIDEWARP_SERVICE_JAR"))
                 .or(() -> environment("SIDEWARP_ROOT").map(root -> root.resolve(BELOW_ROOT)))
                 .orElseThrow(() -> new Failure(
                         ExitCode.CONFIGURATION,
-                        "where is the sidecar's quarkus-run.jar? Run ./sidewarp demo, or give --service-jar FILE"));
+                        "the sidecar's quarkus-run.jar is not known: run ./sidewarp demo, or give --service-jar FILE"));
     }
 
     private static Optional<Path> environment(String name) {

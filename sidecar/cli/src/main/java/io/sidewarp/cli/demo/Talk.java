@@ -13,7 +13,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Reads what a child process prints, line by line, on a thread of its own. */
+/** Reads the output of a child process, line by line, on a thread of its own. */
 final class Talk {
 
     private static final String END = "\0end";
@@ -27,7 +27,7 @@ final class Talk {
         Thread.ofVirtual().name("sidewarp-demo-talk").start(this::read);
     }
 
-    /** Where a server listens, once it says so. */
+    /** Waits until a server reports where it listens. Returns that address. */
     String awaitListening(long seconds) {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         while (true) {
@@ -38,7 +38,7 @@ final class Talk {
         }
     }
 
-    /** Hands out all lines until the program ends. */
+    /** Passes on all lines until the program ends. */
     void untilEnd(Consumer<String> taker, long seconds) {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         Optional<String> line = next(end);
@@ -48,17 +48,17 @@ final class Talk {
         }
     }
 
-    /** Facts of which the last to come is known. */
+    /** Collects facts until the last one has arrived. */
     Facts facts(String last, long seconds) {
         Facts facts = new Facts();
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         while (!facts.has(last)) {
-            facts.add(next(end).orElseThrow(() -> program.failure("did not tell all:")));
+            facts.add(next(end).orElseThrow(() -> program.failure("did not report all facts:")));
         }
         return facts;
     }
 
-    /** Empty when the program ended, or the time is over. */
+    /** Returns the next line. Empty when the program has ended, or the time is over. */
     private Optional<String> next(long end) {
         try {
             String line = lines.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
@@ -74,7 +74,7 @@ final class Talk {
                 lines.add(line);
             }
         } catch (IOException e) {
-            // The process is gone, and so is what it would have said.
+            // The process has ended, and with it the rest of its output.
         }
         lines.add(END);
     }

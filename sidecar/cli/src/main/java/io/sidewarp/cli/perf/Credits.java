@@ -14,8 +14,8 @@ import io.sidewarp.client.WorkRequest;
 import java.nio.ByteBuffer;
 
 /**
- * Flow control of a send test, at the sender. The receiver tells by a Send of eight octets how many messages it has room
- * for since the beginning; a Send that finds no receive would end the connection (RFC 5041 section 7.1).
+ * Flow control at the sender of a send test. The receiver sends, in 8 bytes, for how many messages it has had room
+ * since the beginning. A Send that finds no receive would end the connection (RFC 5041 section 7.1).
  */
 final class Credits {
 
@@ -27,8 +27,8 @@ final class Credits {
     private long allowed;
 
     /**
-     * @param tail where the connection's tail begins in the region
-     * @param initial messages that the receiver has room for at first
+     * @param tail offset of the connection's tail in the region
+     * @param initial number of messages for which the receiver has room at first
      */
     Credits(WorkQueue queue, Connection connection, SharedRegion region, long tail, long initial) {
         this.queue = queue;
@@ -39,7 +39,7 @@ final class Credits {
         }
     }
 
-    /** Posts the receives for the first messages with credits. */
+    /** Posts the receives for the first credit messages. */
     void postReceives() {
         for (int slot = 0; slot < receives.length; slot++) {
             ReceivesFirst.post(queue, ID + slot, receives[slot]);
@@ -50,7 +50,7 @@ final class Credits {
         return id >= ID;
     }
 
-    /** Takes a message with credits, and posts its receive again. */
+    /** Takes a credit message, and posts its receive again. */
     void arrived(long id) {
         int slot = (int) (id - ID);
         allowed = Math.max(allowed, memory.getLong(slot * PerfPlan.CREDIT_LENGTH));
@@ -61,7 +61,7 @@ final class Credits {
         }
     }
 
-    /** True when the receiver has room for so many messages since the beginning. */
+    /** Returns whether the receiver has room for this many messages since the beginning. */
     boolean allow(long messages) {
         return messages <= allowed;
     }

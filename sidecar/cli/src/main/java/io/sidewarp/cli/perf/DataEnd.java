@@ -15,7 +15,7 @@ import io.sidewarp.client.WorkRequest;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** What the server does on a data connection. RDMA Writes and Reads for throughput need nothing of it. */
+/** The server's work on a data connection. Throughput tests of RDMA Write and Read need none. */
 abstract class DataEnd extends QueueUser {
 
     final WorkQueue queue;
@@ -27,7 +27,7 @@ abstract class DataEnd extends QueueUser {
         this.queue = queue;
     }
 
-    /** Messages that reached a receive. */
+    /** Returns the number of messages that reached a receive. */
     long received() {
         return published.get();
     }
@@ -35,15 +35,15 @@ abstract class DataEnd extends QueueUser {
     /** Posts the receives for the first messages. */
     void postReceives() {}
 
-    /** Ends what runs by itself. */
+    /** Stops threads of this object. */
     void stop() {}
 
     @Override
     void failed(WorkCompletion completion) {
-        // The client tells what is wrong with the connection.
+        // The client reports the problem of the connection.
     }
 
-    /** @throws Failure when the sidecar granted too little for it to go on */
+    /** @throws Failure when the sidecar granted too few credits to continue */
     void check() {
         Failure known = failure;
         if (known != null) {
@@ -51,7 +51,7 @@ abstract class DataEnd extends QueueUser {
         }
     }
 
-    /** Posts, if there is a credit; without one {@link #check} fails. */
+    /** Posts a request if there is a credit. Without a credit, {@link #check} fails. */
     void post(long id, WorkRequest request) {
         if (!queue.tryPost(id, request)) {
             failure = new Failure(
@@ -67,7 +67,7 @@ abstract class DataEnd extends QueueUser {
         published.lazySet(count);
     }
 
-    /** Takes Sends as fast as they come, and tells the sender what room there is. */
+    /** Takes Sends as fast as they come, and tells the sender how much room there is. */
     static final class SendSink extends DataEnd {
 
         private static final long CREDIT_ID = 1L << 40;
@@ -133,7 +133,7 @@ abstract class DataEnd extends QueueUser {
         }
     }
 
-    /** Answers each Send by a Send. */
+    /** Answers each Send with a Send. */
     static final class SendEcho extends DataEnd {
 
         private final WorkRequest receive;
@@ -160,7 +160,7 @@ abstract class DataEnd extends QueueUser {
         }
     }
 
-    /** Answers each RDMA Write by an RDMA Write. */
+    /** Answers each RDMA Write with an RDMA Write. */
     static final class WriteEcho extends DataEnd {
 
         private final WorkRequest write;
@@ -210,7 +210,7 @@ abstract class DataEnd extends QueueUser {
                     count();
                 }
             } catch (InterruptedException | RuntimeException e) {
-                // The test is over, or its connection is; the client tells which.
+                // The test or its connection has ended. The client reports which.
             }
         }
     }

@@ -24,10 +24,10 @@ import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 import java.util.concurrent.CompletableFuture;
 
-/** A data connection at the client's side: its queue, and who keeps it busy. */
+/** A data connection at the client's side: its queue, and the driver that keeps it busy. */
 final class DataLink implements AutoCloseable {
 
-    /** Octets of the read that ends a test. */
+    /** Bytes of the Read that ends a test. */
     private static final int FENCE_LENGTH = 8;
 
     private final PerfPlan plan;
@@ -104,8 +104,8 @@ final class DataLink implements AutoCloseable {
     }
 
     /**
-     * Completes when the peer has everything in its memory: it answers a Read after all earlier Writes and Sends. A flush does
-     * so too, but behind an RNIC tells nothing of the host's memory.
+     * Completes when the peer has everything in its memory, because a peer answers a Read after all earlier Writes and
+     * Sends. A flush does the same, but with an RNIC its success proves nothing about the host's memory.
      */
     CompletableFuture<Void> fence() {
         CompletableFuture<?> answered = plan.latency() && plan.operation() == Operation.WRITE
@@ -114,7 +114,10 @@ final class DataLink implements AutoCloseable {
         return answered.thenAccept(ignored -> fenced = true);
     }
 
-    /** In order when all has arrived, so that the peer's sidecar finds nothing wrong; at once else. */
+    /**
+     * Closes the connection in order if everything has arrived, so that the peer's sidecar reports no error. Aborts it
+     * otherwise.
+     */
     @Override
     public void close() {
         queue.close();
@@ -125,12 +128,12 @@ final class DataLink implements AutoCloseable {
                 connection.abort();
             }
         } catch (SidewarpException e) {
-            // The connection is gone already. What counts was confirmed by the fence, or by the peer's last Write.
+            // The connection has ended already. The fence, or the peer's last Write, has confirmed the data.
         }
     }
 
     private static QueueOptions options(PerfPlan plan, QueueOptions queueOptions) {
-        // The client keeps no more than half of its credits unsignaled.
+        // The client keeps at most half of its credits unsignaled.
         int work = plan.signal() > 1 ? 2 * plan.depth() : plan.depth();
         QueueOptions options = queueOptions.withOutstanding(work + PerfPlan.CREDIT_SLOTS + 1);
         return plan.latency() && plan.operation() == Operation.WRITE ? WatchedMemory.queueOptions(options) : options;

@@ -10,8 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Keeps one data connection busy, at the client's side of a test. It counts messages all the time, and records their
- * latencies while it is told to.
+ * Keeps one data connection busy, at the client's side of a test. Counts all messages, and records their latencies
+ * while recording is on.
  */
 abstract class Driver extends QueueUser {
 
@@ -22,20 +22,20 @@ abstract class Driver extends QueueUser {
     private volatile boolean stopping;
     private long completed;
 
-    /** Posts the first messages; returns at once. */
+    /** Posts the first messages and returns at once. */
     abstract void start();
 
-    /** Posts no more. */
+    /** Stops posting. */
     void stop() {
         stopping = true;
     }
 
-    /** Completes when nothing is under way after {@link #stop()}, or fails. */
+    /** Completes when nothing is in flight after {@link #stop()}, or fails. */
     CompletableFuture<Void> finished() {
         return finished;
     }
 
-    /** Messages that are complete; from any thread. */
+    /** Returns the number of complete messages. Any thread. */
     long messages() {
         return published.get();
     }
@@ -44,7 +44,7 @@ abstract class Driver extends QueueUser {
         recording = on;
     }
 
-    /** Latencies in nanoseconds; to be read when the driver has finished. */
+    /** Returns latencies in nanoseconds. Read them only after the driver has finished. */
     Histogram latencies() {
         return latencies;
     }
@@ -53,7 +53,7 @@ abstract class Driver extends QueueUser {
         return stopping;
     }
 
-    /** Counts complete messages, the last of which took so long; on one thread at a time. */
+    /** Counts complete messages. {@code nanos} is the latency of the last one. Called on one thread at a time. */
     void count(int messages, long nanos) {
         completed += messages;
         published.lazySet(completed);
@@ -66,7 +66,7 @@ abstract class Driver extends QueueUser {
         finished.complete(null);
     }
 
-    /** Fails the test, once. */
+    /** Fails the test. Only the first failure counts. */
     void fail(Throwable cause) {
         finished.completeExceptionally(cause);
     }

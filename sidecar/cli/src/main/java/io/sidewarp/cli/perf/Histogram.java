@@ -4,7 +4,7 @@
 package io.sidewarp.cli.perf;
 
 /**
- * Counts of nanoseconds in buckets whose width is at most 1/64 of their value. Recording allocates nothing. Not
+ * Counts nanoseconds in buckets whose width is at most 1/64 of their value. Recording allocates nothing. Not
  * thread-safe.
  */
 public final class Histogram {
@@ -12,7 +12,7 @@ public final class Histogram {
     private static final int SUB_BUCKET_BITS = 6;
     private static final int SUB_BUCKETS = 1 << SUB_BUCKET_BITS;
 
-    /** Values from 2^40 ns (18 minutes) on share the last bucket. */
+    /** Maximum bits of a value. Values from 2^40 ns (18 minutes) on share the last bucket. */
     private static final int MAX_BITS = 40;
 
     private static final int BUCKETS = (MAX_BITS - SUB_BUCKET_BITS + 1) * SUB_BUCKETS;
@@ -23,7 +23,7 @@ public final class Histogram {
     private long min = Long.MAX_VALUE;
     private long max;
 
-    /** Records a value; negative ones count as 0. */
+    /** Records a value. Negative values count as 0. */
     public void record(long nanos) {
         long value = Math.max(nanos, 0);
         counts[bucketOf(value)]++;
@@ -33,7 +33,7 @@ public final class Histogram {
         max = Math.max(max, value);
     }
 
-    /** Adds what another one has recorded. */
+    /** Adds all values of another histogram. */
     public void add(Histogram other) {
         for (int i = 0; i < counts.length; i++) {
             counts[i] += other.counts[i];
@@ -48,7 +48,7 @@ public final class Histogram {
         return count;
     }
 
-    /** The least value, or 0 when there is none. */
+    /** Returns the minimum, or 0 when there is no value. */
     public long min() {
         return count == 0 ? 0 : min;
     }
@@ -57,13 +57,14 @@ public final class Histogram {
         return max;
     }
 
-    /** Arithmetic mean, or 0 when there is no value. */
+    /** Returns the arithmetic mean, or 0 when there is no value. */
     public double mean() {
         return count == 0 ? 0 : (double) sum / count;
     }
 
     /**
-     * The value that so many percent of the values do not exceed, by at most 1/64 too high; never above the maximum.
+     * Returns the value that {@code percent} percent of the values do not exceed. The result is at most 1/64 too high,
+     * and never above the maximum.
      *
      * @param percent more than 0, at most 100
      */
@@ -87,7 +88,7 @@ public final class Histogram {
         if (bits > MAX_BITS) {
             return BUCKETS - 1;
         }
-        // Values with the same number of bits are divided by the bits that follow the highest.
+        // Values with the same number of bits are divided by the bits after the highest bit.
         int shift = bits - SUB_BUCKET_BITS - 1;
         return (shift + 1) * SUB_BUCKETS + (int) (value >>> shift) - SUB_BUCKETS;
     }

@@ -5,7 +5,7 @@ package io.sidewarp.cli.perf;
 
 import java.util.Locale;
 
-/** What is measured. The number is on the wire. */
+/** The operation that is measured. Its number is on the wire. */
 public enum Operation {
     WRITE(1),
     READ(2),

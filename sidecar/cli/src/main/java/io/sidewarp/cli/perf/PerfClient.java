@@ -56,10 +56,10 @@ public final class PerfClient {
     }
 
     /**
-     * One test.
+     * Runs one test.
      *
      * @param warmup time before the measurement
-     * @param time of the measurement
+     * @param time length of the measurement
      */
     public PerfResult run(PerfPlan plan, Duration warmup, Duration time, ProgressLine progress) {
         try (Channel control = Channel.connect(session, peer, new Hello(Service.PERF), flags);
@@ -108,7 +108,8 @@ public final class PerfClient {
         await(links, time, plan, progress);
 
         links.forEach(link -> link.driver().record(false));
-        // A Write or a Send is complete when it is handed over. Only what has arrived counts, and the time until then.
+        // A Write or a Send is complete when it is handed over. Counts only messages that have arrived, and the time
+        // until then.
         stop(links);
         long messages = messages(links) - messagesAtBegin;
         long nanos = System.nanoTime() - begin;
@@ -117,7 +118,7 @@ public final class PerfClient {
         control.send(new PerfMessage.End());
         control.receive(PATIENCE).expect(PerfMessage.End.TYPE, PerfMessage.End::decode);
 
-        // Asked for at the end: TCP's segments, and MULPDU with them, grow after the set-up.
+        // Asks at the end, because TCP's segments, and with them MULPDU, grow after the set-up.
         io.sidewarp.v1.Connection connection = links.getFirst().connection().info();
         control.send(new PerfMessage.Done(messages(links)));
         PerfMessage.Report report =
@@ -147,7 +148,7 @@ public final class PerfClient {
         long sent = messages(links);
         if (plan.operation() == Operation.SEND && report.received() < sent) {
             throw new Failure(
-                    ExitCode.FAILED, "of " + sent + " messages that were sent, " + report.received() + " arrived");
+                    ExitCode.FAILED, sent + " messages were sent, but only " + report.received() + " arrived");
         }
     }
 
@@ -167,7 +168,7 @@ public final class PerfClient {
             long slice = progress.isVisible() ? Math.min(left, PROGRESS_PERIOD.toNanos()) : left;
             try {
                 failed.get(slice, TimeUnit.NANOSECONDS);
-                throw new Failure(ExitCode.INTERNAL, "a connection ended its test by itself");
+                throw new Failure(ExitCode.INTERNAL, "a connection ended its test early");
             } catch (TimeoutException e) {
                 long now = System.nanoTime();
                 long latest = messages(links);
@@ -190,7 +191,7 @@ public final class PerfClient {
         }
     }
 
-    /** Ends the traffic; returns when all of it has arrived. */
+    /** Ends the traffic. Returns when all messages have arrived. */
     private static void stop(List<DataLink> links) {
         links.forEach(link -> link.driver().stop());
         List<CompletableFuture<Void>> arrivals = links.stream()
@@ -206,7 +207,7 @@ public final class PerfClient {
             throw Failures.of(e);
         } catch (TimeoutException e) {
             throw new Failure(
-                    ExitCode.TEMPORARY, "what is under way did not complete within " + DRAIN_SECONDS + " seconds", e);
+                    ExitCode.TEMPORARY, "messages in flight did not complete within " + DRAIN_SECONDS + " seconds", e);
         }
         Interruption.check();
     }

@@ -54,7 +54,7 @@ import picocli.CommandLine.Spec;
         })
 public final class PerfCommand implements Callable<Integer> {
 
-    /** Messages for one completion at most, unless the caller wants more. */
+    /** Maximum number of messages for one completion, unless the caller wants more. */
     private static final int MOST_UNSIGNALED = 64;
 
     @ParentCommand
@@ -70,7 +70,7 @@ public final class PerfCommand implements Callable<Integer> {
             index = "0",
             arity = "0..1",
             paramLabel = "write|read|send",
-            description = "What is measured: ${COMPLETION-CANDIDATES}.")
+            description = "Operation to measure: ${COMPLETION-CANDIDATES}.")
     private Optional<Operation> operation = Optional.empty();
 
     @Parameters(
@@ -85,7 +85,7 @@ public final class PerfCommand implements Callable<Integer> {
             names = "--listen",
             paramLabel = "[HOST:]PORT",
             converter = HostPort.ListenConverter.class,
-            description = "Be the server; port 0 takes any free one.")
+            description = "Be the server. Port 0 takes any free port.")
     private Optional<HostPort> listen = Optional.empty();
 
     @Option(names = "--once", description = "With --listen: end after the first test.")
@@ -97,14 +97,14 @@ public final class PerfCommand implements Callable<Integer> {
             split = ",",
             defaultValue = "64K",
             converter = Sizes.class,
-            description = "Octets of a message, or several for one test each (default: ${DEFAULT-VALUE}).")
+            description = "Bytes of a message, or several for one test each (default: ${DEFAULT-VALUE}).")
     private List<Long> sizes = new ArrayList<>();
 
     @Option(
             names = {"-d", "--depth"},
             paramLabel = "N",
             defaultValue = "64",
-            description = "Messages under way on a connection (default: ${DEFAULT-VALUE}).")
+            description = "Messages in flight on a connection (default: ${DEFAULT-VALUE}).")
     private int depth;
 
     @Option(
@@ -134,14 +134,14 @@ public final class PerfCommand implements Callable<Integer> {
             names = "--signal",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Ask for one completion each N messages; the depth must be a multiple. Default: half of"
-                    + " the depth, but at most 64.")
+            description = "Ask for one completion for every N messages. The depth must be a multiple of N. Default:"
+                    + " half of the depth, but at most 64.")
     private int signal;
 
     @Option(
             names = {"-l", "--latency"},
-            description = "One message at a time: half of the way there and back of a write or a send, the time to the"
-                    + " completion of a read.")
+            description = "Send one message at a time. Measure half of the round trip of a write or a send, and the"
+                    + " time to the completion of a read.")
     private boolean latency;
 
     @Option(
@@ -167,11 +167,11 @@ public final class PerfCommand implements Callable<Integer> {
             names = "--sidecar-pid",
             paramLabel = "PID",
             defaultValue = "0",
-            description = "Process of this side's sidecar, for its CPU time. Default: who listens at --api, if that is"
-                    + " a Unix socket.")
+            description = "Process of this side's sidecar, for its CPU time. Default: the process that listens at"
+                    + " --api, if that is a Unix socket.")
     private long sidecarPid;
 
-    @Option(names = "--json", description = "Print one JSON object a test, as docs/cli.md describes it.")
+    @Option(names = "--json", description = "Print one JSON object per test, as docs/cli.md describes it.")
     private boolean json;
 
     @Override
@@ -181,10 +181,10 @@ public final class PerfCommand implements Callable<Integer> {
                     spec.commandLine(), "give either write, read or send and HOST:PORT, or --listen [HOST:]PORT");
         }
         if (!time.isPositive()) {
-            throw new ParameterException(spec.commandLine(), "--time is more than 0");
+            throw new ParameterException(spec.commandLine(), "--time must be more than 0");
         }
         if (signal < 0) {
-            throw new ParameterException(spec.commandLine(), "--signal is 0 for the default, or more");
+            throw new ParameterException(spec.commandLine(), "--signal must be 0 (the default) or more");
         }
         List<PerfPlan> plans = sizes.stream().flatMap(this::plan).toList();
         String target = sidewarp.clientOptions().target();
@@ -221,7 +221,7 @@ public final class PerfCommand implements Callable<Integer> {
         }
     }
 
-    /** None for a server. */
+    /** Returns the plan for a size, or nothing for a server. */
     private Stream<PerfPlan> plan(long size) {
         int messages = latency ? 1 : depth;
         int group = latency ? 1 : signal > 0 ? signal : defaultSignal();
@@ -230,8 +230,8 @@ public final class PerfCommand implements Callable<Integer> {
     }
 
     /**
-     * A completion and the work that follows it go through the API, which costs more than moving most messages: while one half
-     * is under way the other is posted again.
+     * Returns the default number of messages for one completion. A completion, and the work after it, cost more than
+     * moving most messages. While one half is in flight, the other half is posted again.
      */
     private int defaultSignal() {
         int group = Math.min(MOST_UNSIGNALED, depth / 2);

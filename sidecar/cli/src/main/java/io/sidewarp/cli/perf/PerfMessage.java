@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
 sealed interface PerfMessage extends Message {
 
     /**
-     * The client's plan. Body: operation (1 octet), latency (1), connections (2), depth (4), signal (4), size (8), seed
+     * The client's plan. Body: operation (1 byte), latency (1), connections (2), depth (4), signal (4), size (8), seed
      * (8), address of the client's region (12).
      */
     record Setup(PerfPlan plan, RemoteAddress region) implements PerfMessage {
@@ -35,11 +35,11 @@ sealed interface PerfMessage extends Message {
     }
 
     /**
-     * The server is ready for the data connections. Body: token (8 octets), address of the server's region (12),
+     * The server is ready for the data connections. Body: token (8 bytes), address of the server's region (12),
      * receives (4).
      *
-     * @param token tells which test a data connection belongs to
-     * @param receives posted on each data connection of a send test
+     * @param token identifies the test in the hello of a data connection
+     * @param receives number of receives that are posted on each data connection of a send test
      */
     record Ready(long token, RemoteAddress region, int receives) implements PerfMessage {
 
@@ -62,7 +62,7 @@ sealed interface PerfMessage extends Message {
         }
     }
 
-    /** The client begins to measure; the server does so too, and answers with the same. No body. */
+    /** The client begins to measure. The server begins, too, and answers with the same message. No body. */
     record Begin() implements PerfMessage {
 
         static final int TYPE = 34;
@@ -80,7 +80,7 @@ sealed interface PerfMessage extends Message {
         public void encodeBody(ByteBuffer target) {}
     }
 
-    /** The time is over; the server notes its own figures, and answers with the same. No body. */
+    /** The time is over. The server reads its own figures, and answers with the same message. No body. */
     record End() implements PerfMessage {
 
         static final int TYPE = 35;
@@ -98,7 +98,7 @@ sealed interface PerfMessage extends Message {
         public void encodeBody(ByteBuffer target) {}
     }
 
-    /** Everything that was posted has arrived. Body: messages (8 octets), over all connections. */
+    /** Everything that was posted has arrived. Body: messages (8 bytes), over all connections. */
     record Done(long messages) implements PerfMessage {
 
         static final int TYPE = 36;
@@ -119,13 +119,13 @@ sealed interface PerfMessage extends Message {
     }
 
     /**
-     * The server's figures. Body: CPU time of its process (8 octets), CPU time of its sidecar (8), messages received
+     * The server's figures. Body: CPU time of its process (8 bytes), CPU time of its sidecar (8), messages received
      * (8), wrong messages (8).
      *
      * @param processNanos from Begin to End; all ones when unknown
-     * @param sidecarNanos the same of the sidecar
+     * @param sidecarNanos the same for the sidecar
      * @param received messages that reached a receive, over all connections
-     * @param wrong number of messages in memory that are not the pattern
+     * @param wrong number of messages in memory that differ from the pattern
      */
     record Report(long processNanos, long sidecarNanos, long received, long wrong) implements PerfMessage {
 
@@ -147,7 +147,7 @@ sealed interface PerfMessage extends Message {
     }
 
     /**
-     * Parameters in the hello of a data connection: token (8 octets), number of the connection (2).
+     * Parameters in the hello of a data connection: token (8 bytes), number of the connection (2).
      *
      * @param index counted from 0
      */

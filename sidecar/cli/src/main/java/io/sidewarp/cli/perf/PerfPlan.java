@@ -8,17 +8,17 @@ import io.sidewarp.cli.Failure;
 import java.nio.ByteBuffer;
 
 /**
- * What is measured, and how each side lays out its memory for it.
+ * Plan of a measurement, and the layout of each side's memory for it.
  *
- * <p>A side's region has an area for each connection: {@link #slots()} slots, each of a message rounded up to 64 octets,
- * and a tail of {@value #TAIL} octets. Messages use the slots in turn, so that memory stays small and warm however many
- * are under way. A latency test has two slots: the peer fills the first, the second is what this side sends.
+ * <p>A side's region has an area for each connection: {@link #slots()} slots, and a tail of {@value #TAIL} bytes. A
+ * slot is a message rounded up to 64 bytes. Messages use the slots in turn, so that memory stays small and warm for any
+ * number of messages in flight. A latency test has two slots: the peer fills the first, and this side sends the second.
  *
- * @param latency one message at a time, there and back, instead of as many as go
+ * @param latency true for one message at a time, there and back; false for as many as possible
  * @param connections 1 to {@value #MAX_CONNECTIONS}
- * @param depth messages under way on a connection
- * @param signal one completion is asked for each so many messages
- * @param size octets of a message
+ * @param depth messages in flight on a connection
+ * @param signal number of messages for each completion
+ * @param size bytes of a message
  * @param seed of the pattern in each message
  */
 public record PerfPlan(
@@ -28,23 +28,23 @@ public record PerfPlan(
     static final int MAX_DEPTH = 1 << 16;
     static final long MAX_SIZE = 0xFFFF_FFFFL;
 
-    /** Octets after the slots of an area. */
+    /** Bytes after the slots of an area. */
     static final int TAIL = 1024;
 
-    /** Where in the tail the read goes that ends a test; {@value #CREDIT_OFFSET} octets. */
+    /** Offset in the tail of the Read that ends a test. It has {@value #CREDIT_OFFSET} bytes. */
     static final int FENCE_OFFSET = 0;
 
-    /** Where in the tail the messages with credits are. */
+    /** Offset in the tail of the credit messages. */
     static final int CREDIT_OFFSET = 64;
 
-    /** Octets of a credit message, and the distance from one to the next. */
+    /** Bytes of a credit message, and the distance between two of them. */
     static final int CREDIT_LENGTH = 8;
 
     static final int CREDIT_SLOTS = 16;
 
     private static final long ALIGNMENT = 64;
 
-    /** Octets of slots per connection: as many slots as fit, but at least one. */
+    /** Bytes of slots per connection. As many slots as fit are used, but at least one. */
     private static final long MEMORY = 4L << 20;
 
     /** @throws Failure when a number is out of its range */
@@ -54,11 +54,11 @@ public record PerfPlan(
         check("signal", signal, 1, depth);
         check("size", size, latency && operation == Operation.WRITE ? 1 : 0, MAX_SIZE);
         if (depth % signal != 0) {
-            throw new Failure(ExitCode.USAGE, "depth " + depth + " is no multiple of signal " + signal);
+            throw new Failure(ExitCode.USAGE, "depth " + depth + " is not a multiple of signal " + signal);
         }
     }
 
-    /** Octets from one slot to the next. */
+    /** Returns the bytes from one slot to the next. */
     long stride() {
         return Math.max((size + ALIGNMENT - 1) & -ALIGNMENT, ALIGNMENT);
     }
@@ -75,12 +75,12 @@ public record PerfPlan(
         return connections * areaLength();
     }
 
-    /** Where the slot of a connection's message begins in the region. */
+    /** Returns the offset in the region of the slot for a connection's message. */
     long slotOffset(int connection, int message) {
         return connection * areaLength() + message % slots() * stride();
     }
 
-    /** Where a connection's tail begins in the region. */
+    /** Returns the offset in the region of a connection's tail. */
     long tailOffset(int connection) {
         return connection * areaLength() + slots() * stride();
     }

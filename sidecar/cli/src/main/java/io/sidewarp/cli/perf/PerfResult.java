@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What a test measured.
+ * Result of a test.
  *
  * @param connection as its set-up agreed
  * @param nanos time of the measurement
@@ -30,7 +30,9 @@ public record PerfResult(
 
     private static final double GIB = 1L << 30;
 
-    /** Below it the octets are not what costs. */
+    /**
+     * Minimum message size for which CPU time per byte is shown. The bytes of smaller messages are not the main cost.
+     */
     private static final long LEAST_SIZE_FOR_CPU = 1024;
 
     /** CPU time of the four processes during the measurement; -1 when unknown. */
@@ -52,12 +54,12 @@ public record PerfResult(
         return octets() * 8 / seconds() / 1e9;
     }
 
-    /** What the latency is: of a completion, or half of there and back. */
+    /** Returns the kind of latency: of a completion, or half of the round trip. */
     public String latencyKind() {
         return plan.latency() && plan.operation() != Operation.READ ? "half-round-trip" : "completion";
     }
 
-    /** The object that docs/cli.md describes. */
+    /** Returns the object that docs/cli.md describes. */
     public Map<String, Object> toJson() {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("version", JSON_VERSION);
@@ -88,10 +90,10 @@ public record PerfResult(
         return json;
     }
 
-    /** Titles of {@link #row()}. */
+    /** Returns the titles of {@link #row()}. */
     static String[] titles(boolean latency) {
         return latency
-                ? new String[] {"LATENCY", ">SIZE", ">SAMPLES", ">MIN", ">P50", ">P99", ">P99.9", ">MAX", "WHAT IT IS"}
+                ? new String[] {"LATENCY", ">SIZE", ">SAMPLES", ">MIN", ">P50", ">P99", ">P99.9", ">MAX", "MEASURED"}
                 : new String[] {
                     "OPERATION",
                     ">SIZE",
@@ -106,7 +108,7 @@ public record PerfResult(
                 };
     }
 
-    /** The figures for people. */
+    /** Returns the figures for people. */
     Object[] row() {
         return plan.latency() ? latencyRow() : throughputRow();
     }
@@ -121,7 +123,7 @@ public record PerfResult(
             Times.format(latencies.percentile(99)),
             Times.format(latencies.percentile(99.9)),
             Times.format(latencies.max()),
-            plan.operation() == Operation.READ ? "post to completion" : "half of there and back"
+            plan.operation() == Operation.READ ? "post to completion" : "half of the round trip"
         };
     }
 
@@ -164,7 +166,7 @@ public record PerfResult(
         return json;
     }
 
-    /** Not a number when one is unknown. */
+    /** Returns the sum, or NaN when one of the values is unknown. */
     private double sum(double divisor) {
         return seconds(cpu.client(), divisor)
                 + seconds(cpu.clientSidecar(), divisor)

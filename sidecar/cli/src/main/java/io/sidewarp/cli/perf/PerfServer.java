@@ -20,12 +20,12 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The passive end of tests: offers memory, and takes or answers Sends. Serves any number of clients. */
+/** The passive end of tests. Offers memory, and takes or answers Sends. Serves any number of clients. */
 public final class PerfServer implements Server.GreetedHandler {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** The longest time that a client measures, and some more. */
+    /** Longer than the longest measurement of a client. */
     private static final Duration TEST_PATIENCE = Duration.ofDays(8);
 
     private final Session session;
@@ -87,7 +87,7 @@ public final class PerfServer implements Server.GreetedHandler {
     }
 
     private String measure(Channel channel, PerfTest test, PerfPlan plan) {
-        // The client warms up before.
+        // The client warms up before this message.
         channel.receive(TEST_PATIENCE).expect(PerfMessage.Begin.TYPE, PerfMessage.Begin::decode);
         test.check();
         var processAtBegin = ProcessCpu.own().nanos();
@@ -116,7 +116,7 @@ public final class PerfServer implements Server.GreetedHandler {
         PerfMessage.DataHello data = PerfMessage.DataHello.decode(hello.parameters());
         PerfTest test = tests.get(data.token());
         if (test == null) {
-            Server.reject(request, "there is no such test (any more)");
+            Server.reject(request, "this test does not exist, or has ended");
         } else {
             test.attach(request, data.index());
         }

@@ -80,9 +80,9 @@ final class PerfTest implements AutoCloseable {
     }
 
     /**
-     * Number of slots that do not hold the pattern.
+     * Returns the number of slots that do not hold the pattern.
      *
-     * @param slots that are looked at of each connection
+     * @param slots number of slots to check on each connection
      */
     static long countWrong(SharedRegion region, PerfPlan plan, int slots) {
         long wrong = 0;
@@ -97,7 +97,9 @@ final class PerfTest implements AutoCloseable {
         return wrong;
     }
 
-    /** Twice the depth, so that the sender need not wait for credits to come back, if the sidecar grants as much. */
+    /**
+     * Returns twice the depth, so that the sender does not wait for credits. Limits of the sidecar may make it less.
+     */
     static int receives(PerfPlan plan, Limits limits) {
         if (plan.latency()) {
             return SendPingPong.RECEIVES;
@@ -112,15 +114,15 @@ final class PerfTest implements AutoCloseable {
         return region.address();
     }
 
-    /** Receives of each data connection of a send test. */
+    /** Returns the number of receives on each data connection of a send test. */
     int receives() {
         return receives;
     }
 
-    /** Accepts a data connection and does its part of the test on it. */
+    /** Accepts a data connection, and starts the server's part of the test on it. */
     synchronized void attach(IncomingConnection request, int index) {
         if (index >= plan.connections()) {
-            Server.reject(request, "connection " + index + " of a test of " + plan.connections());
+            Server.reject(request, "connection " + index + " of a test with " + plan.connections() + " connections");
             return;
         }
         boolean send = plan.operation() == Operation.SEND;
@@ -161,17 +163,17 @@ final class PerfTest implements AutoCloseable {
         ends.add(end);
     }
 
-    /** @throws Failure when a connection could not go on */
+    /** @throws Failure when a connection could not continue */
     synchronized void check() {
         ends.forEach(DataEnd::check);
     }
 
-    /** Ends what runs by itself. */
+    /** Stops threads of the data connections. */
     synchronized void stop() {
         ends.forEach(DataEnd::stop);
     }
 
-    /** Waits for messages that were sent, and returns how many arrived. */
+    /** Waits for messages that were sent. Returns the number of messages that arrived. */
     long awaitReceived(long expected) {
         long end = System.nanoTime() + ARRIVAL_PATIENCE;
         while (received() < expected
@@ -182,7 +184,7 @@ final class PerfTest implements AutoCloseable {
         return received();
     }
 
-    /** Number of messages in memory that are not the pattern; latency tests do not check. */
+    /** Returns the number of messages in memory that differ from the pattern. Latency tests are not checked. */
     long wrongMessages() {
         if (plan.latency() || plan.operation() == Operation.READ) {
             return 0;

@@ -10,8 +10,9 @@ import io.sidewarp.client.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * As many messages under way as the depth of the queue, all the time. They are posted in groups of which the last asks
- * for a completion, and a completion posts its group again: on the thread that takes completions, without making objects.
+ * Keeps as many messages in flight as the depth of the queue. They are posted in groups; the last message of a group
+ * asks for a completion. The completion posts its group again, on the thread that takes completions and without
+ * allocation.
  *
  * <p>The latency of a message is the time from its group's post to its completion.
  */
@@ -22,7 +23,7 @@ final class Pipeline extends Driver {
     private final int signal;
     private final long[] postedAt;
 
-    /** Groups that wait for credits of the receiver. */
+    /** Groups that wait for the receiver's credits. */
     private final int[] waiting;
 
     private int waitingGroups;
@@ -32,7 +33,7 @@ final class Pipeline extends Driver {
     private final @Nullable Credits credits;
 
     /**
-     * @param requests as many as may be under way; each {@code signal}th of them signaled
+     * @param requests one for each message that may be in flight; each {@code signal}th of them signaled
      * @param credits of the receiver of Sends; null for other operations
      */
     Pipeline(WorkQueue queue, WorkRequest[] requests, int signal, @Nullable Credits credits) {

@@ -12,22 +12,22 @@ import java.util.OptionalLong;
 /**
  * CPU time that a process has used, from /proc/PID/stat.
  *
- * @param pid 0: unknown
+ * @param pid 0 if unknown
  */
 public record ProcessCpu(long pid) {
 
-    /** Clock ticks per second that the kernel counts in, on every Linux (USER_HZ). */
+    /** Nanoseconds of a clock tick of the kernel, the same on every Linux (USER_HZ). */
     private static final long NANOS_PER_TICK = 10_000_000;
 
     private static final int USER_TIME = 11;
     private static final int SYSTEM_TIME = 12;
 
-    /** The one of this process. */
+    /** Returns the CPU time of this process. */
     public static ProcessCpu own() {
         return new ProcessCpu(ProcessHandle.current().pid());
     }
 
-    /** User and system time in nanoseconds; empty when it cannot be read. */
+    /** Returns user and system time in nanoseconds. Empty when it cannot be read. */
     public OptionalLong nanos() {
         if (pid <= 0) {
             return OptionalLong.empty();
@@ -39,14 +39,14 @@ public record ProcessCpu(long pid) {
         }
     }
 
-    /** Nanoseconds since an earlier {@link #nanos()}, or -1 when one of the two is unknown. */
+    /** Returns the nanoseconds since an earlier {@link #nanos()}, or -1 when one of the two is unknown. */
     public long since(OptionalLong earlier) {
         OptionalLong now = nanos();
         return now.isPresent() && earlier.isPresent() ? now.getAsLong() - earlier.getAsLong() : -1;
     }
 
     static OptionalLong parse(String stat) {
-        // The name of the program comes in parentheses, and may hold anything.
+        // The name of the program is in parentheses, and may contain anything.
         int nameEnd = stat.lastIndexOf(')');
         if (nameEnd < 0) {
             return OptionalLong.empty();

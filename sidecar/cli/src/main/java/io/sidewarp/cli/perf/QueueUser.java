@@ -40,13 +40,13 @@ abstract class QueueUser implements CompletionHandler, CompletionTaker {
         }
     }
 
-    /** Work with this id succeeded; on one thread at a time. */
+    /** Handles successful work with this ID. Called on one thread at a time. */
     abstract void completed(long id);
 
-    /** Work did not succeed. */
+    /** Handles work that failed. */
     abstract void failed(WorkCompletion completion);
 
-    /** No more completions follow. */
+    /** Handles the end of completions: no more follow. */
     void broken(Throwable cause) {}
 
     @Override

@@ -7,10 +7,10 @@ import io.sidewarp.cli.wire.ReceivesFirst;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 
-/** One Send there, one back, and so on. The latency is half of the way there and back. */
+/** Sends one message there and one back in turn. The latency is half of the round trip. */
 final class SendPingPong extends Driver {
 
-    /** Receives that are posted, so that one is there while another is being posted again. */
+    /** Number of posted receives, so that one is available while another is posted again. */
     static final int RECEIVES = 4;
 
     static final long RECEIVE_ID = 1;

@@ -12,8 +12,8 @@ import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Which process listens on a Unix socket: the kernel tells who connects (SO_PEERCRED of unix(7)); the JDK's own option
- * gives the user's name only.
+ * Finds the process that listens on a Unix socket. The kernel reports it to a process that connects (SO_PEERCRED of
+ * unix(7)). The JDK's own option gives only the user's name.
  */
 final class SocketPeer {
 
@@ -22,21 +22,21 @@ final class SocketPeer {
     private static final int SOL_SOCKET = 1;
     private static final int SO_PEERCRED = 17;
 
-    /** struct sockaddr_un: the family, and the path with a zero octet behind it. */
+    /** Offset of the path in struct sockaddr_un, behind the family. A zero byte ends the path. */
     private static final int PATH_OFFSET = 2;
 
     private static final int ADDRESS_LENGTH = PATH_OFFSET + 108;
 
-    /** struct ucred: pid, uid, gid. */
+    /** Bytes of struct ucred: pid, uid, gid. */
     private static final int CREDENTIALS_LENGTH = 12;
 
     private SocketPeer() {}
 
     /**
-     * Process number of the listener.
+     * Returns the process number of the listener.
      *
-     * @param target as of --api
-     * @return 0 when it is no Unix socket, or the process is not visible from here
+     * @param target the value of --api
+     * @return 0 when the target is not a Unix socket, or the process is not visible from here
      */
     static long pid(String target) {
         if (!target.startsWith("unix:")) {
@@ -50,7 +50,7 @@ final class SocketPeer {
         try {
             return ask(octets);
         } catch (Throwable e) {
-            // A figure less in the report is better than no report.
+            // A report without one figure is better than no report.
             return 0;
         }
     }

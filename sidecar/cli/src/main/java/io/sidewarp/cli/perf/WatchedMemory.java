@@ -12,12 +12,16 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The two slots of a latency test by RDMA Write: the peer writes the first, whose last octet is watched, and this side
- * sends the second. The first must be all zeros in the beginning, as new memory is; the peer may write it at any time.
+ * The two slots of an RDMA Write latency test. The peer writes the first slot, and this side polls its last byte. This
+ * side sends the second slot. The first slot must begin as all zeros, as new memory does, because the peer may write it
+ * at any time.
  */
 public final class WatchedMemory {
 
-    /** So long a thread that waits adaptively gives way to others only when there are any; then it sleeps between looks. */
+    /**
+     * Time for which a thread that waits adaptively only yields the processor. After this time, the thread sleeps
+     * between looks.
+     */
     private static final long EAGER_NANOS = 1_000_000;
 
     private static final long PARK_NANOS = 20_000;
@@ -32,8 +36,8 @@ public final class WatchedMemory {
     private final WaitStrategy strategy;
 
     /**
-     * @param watched where the last octet of the peer's messages is in the region
-     * @param prepared where the last octet of this side's messages is
+     * @param watched offset in the region of the last byte of the peer's messages
+     * @param prepared offset in the region of the last byte of this side's messages
      * @param strategy how a thread waits for the peer
      */
     public WatchedMemory(SharedRegion region, long watched, long prepared, WaitStrategy strategy) {
@@ -47,25 +51,28 @@ public final class WatchedMemory {
         this(region, plan.slotOffset(0, 0) + plan.size() - 1, plan.slotOffset(0, 1) + plan.size() - 1, strategy);
     }
 
-    /** Returns options for a queue beside watched memory: its completions tell of failures only, so its thread sleeps. */
+    /**
+     * Returns options for a queue beside watched memory. Its thread sleeps, because its completions report only
+     * failures.
+     */
     static QueueOptions queueOptions(QueueOptions options) {
         return options.withWaitStrategy(WaitStrategy.SLEEP);
     }
 
-    /** Sets the last octet of what is going to be sent. */
+    /** Sets the last byte of the next message. */
     public void prepare(byte sequence) {
         set(prepared, sequence);
     }
 
-    /** Returns when the peer has written a message with this last octet. */
+    /** Returns when the peer has written a message with this last byte. */
     void await(byte sequence) throws InterruptedException {
         await(sequence, FOREVER);
     }
 
     /**
-     * Waits until the peer has written a message with this last octet.
+     * Waits until the peer has written a message with this last byte.
      *
-     * @return false when it did not in time
+     * @return false when the peer did not write it in time
      */
     @SuppressWarnings("ThreadPriorityCheck") // There is no event to wait for: memory changes without anybody's help.
     public boolean await(byte sequence, Duration patience) throws InterruptedException {

@@ -7,8 +7,8 @@ import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 
 /**
- * One RDMA Write there, one back, and so on: each side watches its memory for the last octet of the message, as RDMA
- * applications do. The latency is half of the way there and back.
+ * Sends one RDMA Write there and one back in turn. Each side polls its memory for the last byte of the message, as RDMA
+ * applications do. The latency is half of the round trip.
  */
 final class WritePingPong extends Driver {
 

@@ -9,14 +9,19 @@ import io.sidewarp.client.Session;
 import io.sidewarp.client.Sge;
 import io.sidewarp.client.SharedRegion;
 
-/** One side's memory: for each connection a buffer that the peer uses, and one that this side sends from or reads into. */
+/**
+ * One side's memory. Each connection has a buffer that the peer uses, and a buffer that this side sends from or reads
+ * into.
+ */
 final class Buffers implements AutoCloseable {
 
     private final SharedRegion region;
     private final int size;
     private final long stride;
 
-    /** @param page of so many octets or of a message the peer may use any part */
+    /**
+     * @param page unit in bytes in which buffers are rounded up; the peer may use any part of a page or of a message
+     */
     Buffers(Session session, PerftestPlan plan, int page) {
         size = plan.size();
         stride = Math.max((size + page - 1L) / page * page, page);
@@ -32,12 +37,12 @@ final class Buffers implements AutoCloseable {
         return region;
     }
 
-    /** Where the buffer for the peer begins in the region. */
+    /** Returns the offset in the region of the buffer for the peer. */
     long offered(int connection) {
         return 2 * stride * connection;
     }
 
-    /** Where this side's buffer begins in the region. */
+    /** Returns the offset in the region of this side's buffer. */
     long own(int connection) {
         return offered(connection) + stride;
     }
@@ -50,7 +55,7 @@ final class Buffers implements AutoCloseable {
         return region.slice(own(connection), size);
     }
 
-    /** What the peer is told. */
+    /** Returns the destination to send to the peer. */
     Destination destination(int connection, int outstandingReads) {
         return new Destination(outstandingReads, connection + 1, region.address(offered(connection)));
     }

@@ -36,20 +36,20 @@ final class DataPhase {
         this.queue = queue;
     }
 
-    /** The queue of the work of all connections, receives included. */
+    /** Opens the queue for the work of all connections, including receives. */
     static WorkQueue openQueue(Session session, PerftestPlan plan) {
         long wanted = (long) plan.connections() * Math.max(plan.depth(), plan.receives());
         return session.openQueue(Math.clamp(wanted, 1, session.limits().getMaxQueueOutstanding()));
     }
 
-    /** Of single messages: from posting to completion, or half of there and back. */
+    /** Returns the latencies of single messages: from posting to completion, or half of the round trip. */
     Histogram latencies() {
         return latencies;
     }
 
     /**
-     * The client of a throughput test: as many messages as the plan says, as fast as they go. Writes need not have arrived
-     * when it returns (RFC 5040 section 5.5 rule 9).
+     * Runs the client of a throughput test: sends the planned number of messages as fast as possible. Writes may arrive
+     * later than this returns (RFC 5040 section 5.5 rule 9).
      */
     void stream(List<Destination> peers) {
         int slots = plan.depth() * connections.size();
@@ -67,7 +67,7 @@ final class DataPhase {
         }
     }
 
-    /** Messages under way, each in a slot that belongs to one connection. */
+    /** Messages in flight, each in a slot that belongs to one connection. */
     private final class Stream {
 
         private final WorkRequest[] requests;
@@ -103,7 +103,10 @@ final class DataPhase {
         }
     }
 
-    /** The server of Sends: takes as many messages as the plan says, and tells the client by RDMA Writes how many. */
+    /**
+     * Runs the server of Sends. Takes the planned number of messages, and reports their number to the client by RDMA
+     * Writes.
+     */
     void receive(List<Destination> peers) {
         SendCredits credits = new SendCredits(plan, buffers);
         for (long completed = 0; completed < plan.messages(); ) {
@@ -119,7 +122,7 @@ final class DataPhase {
         if (completion.length() != plan.size()) {
             throw new Failure(
                     ExitCode.PROTOCOL,
-                    "a message has " + completion.length() + " octets instead of " + plan.size()
+                    "a message has " + completion.length() + " bytes instead of " + plan.size()
                             + ": give both sides the same --size");
         }
         int index = (int) completion.id();
@@ -131,9 +134,9 @@ final class DataPhase {
     }
 
     /**
-     * Either side of a latency test.
+     * Runs either side of a latency test.
      *
-     * @param first this side sends before the other does
+     * @param first whether this side sends first
      */
     void pingPong(Destination peer, boolean first) {
         int last = plan.size() - 1;
@@ -168,7 +171,7 @@ final class DataPhase {
                 throw new Failure(
                         ExitCode.TEMPORARY,
                         "the peer wrote nothing for " + PATIENCE.toSeconds()
-                                + " seconds; where a sidecar serves, the client needs --peer-to-peer");
+                                + " seconds; if a sidecar is the server, the client needs --peer-to-peer");
             }
         } catch (InterruptedException e) {
             throw Failure.interrupted();
@@ -187,7 +190,7 @@ final class DataPhase {
     private WorkCompletion next() {
         return queue.poll(PATIENCE)
                 .orElseThrow(
-                        () -> new Failure(ExitCode.TEMPORARY, "nothing moved for " + PATIENCE.toSeconds() + " seconds"))
+                        () -> new Failure(ExitCode.TEMPORARY, "no progress for " + PATIENCE.toSeconds() + " seconds"))
                 .orThrow();
     }
 }

@@ -7,7 +7,7 @@ import io.sidewarp.client.RemoteAddress;
 import java.nio.ByteBuffer;
 
 /**
- * Where one side's memory for a connection is. The message also says that its sender has come so far.
+ * Location of one side's memory for a connection. The message also reports that its sender has reached this step.
  *
  * <pre>
  *    0                   1                   2                   3
@@ -28,17 +28,17 @@ import java.nio.ByteBuffer;
  *   |                         Tagged offset                         |
  *   |                                                               |
  *   +---------------------------------------------------------------+
- *   |             GID, its index and padding (24 octets)            |
+ *   |             GID, its index and padding (24 bytes)             |
  *   +---------------------------------------------------------------+
  * </pre>
  *
- * All integers are big-endian. What only InfiniBand knows is zero here.
+ * All integers are big-endian. Fields that only InfiniBand has are zero here.
  */
 record Destination(int outstandingReads, int queuePair, RemoteAddress address) {
 
     static final int LENGTH = 56;
 
-    /** While there is no memory yet. */
+    /** Destination before there is memory. */
     static final Destination NONE = new Destination(0, 0, new RemoteAddress(0, 0));
 
     private static final int OUTSTANDING_READS_OFFSET = 4;

@@ -10,22 +10,22 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What the two sides of perftest tell each other by Sends on a connection of its own: always the client first, then the
- * server something of the same kind and length.
+ * Messages that the two sides of perftest exchange by Sends on a separate connection. The client always sends first.
+ * The server answers with a message of the same kind and length.
  */
 final class Exchange {
 
-    /** Of the protocol that perftest 4.5 of rdma-core 44 (Debian 12) speaks. */
+    /** Version of the protocol of perftest 4.5, in rdma-core 44 (Debian 12). */
     private static final String VERSION = "6.06";
 
-    /** Before this one there were other messages. */
+    /** First version with these messages. */
     private static final double OLDEST_VERSION = 5.70;
 
     private static final int VERSION_LENGTH = 16;
     private static final int PAGE = 4096;
     private static final int CACHE_LINE = 64;
 
-    /** The number of the path MTU of InfiniBand nearest to Ethernet's, as text. */
+    /** Number of InfiniBand's path MTU that is nearest to Ethernet's, as text. */
     private static final byte[] MTU = {'3', 0};
 
     private final Mailbox mailbox;
@@ -37,9 +37,9 @@ final class Exchange {
     }
 
     /**
-     * The first messages: version, page, cache line, MTU.
+     * Exchanges the first messages: version, page, cache line, MTU.
      *
-     * @return octets of a page, the larger of the two sides'
+     * @return bytes of a page, the larger value of the two sides
      */
     int begin() {
         ByteBuffer version = ByteBuffer.allocate(VERSION_LENGTH);
@@ -49,7 +49,7 @@ final class Exchange {
         swap(ofInt(CACHE_LINE));
         swap(ByteBuffer.wrap(MTU));
         if (page < 1 || page > 1 << 20) {
-            throw new Failure(ExitCode.PROTOCOL, "the peer's page has " + page + " octets; is it perftest?");
+            throw new Failure(ExitCode.PROTOCOL, "the peer's page has " + page + " bytes; is it perftest?");
         }
         return Math.max(page, PAGE);
     }
@@ -59,7 +59,7 @@ final class Exchange {
         return Destination.decode(swap(mine.encode()));
     }
 
-    /** Tells the other side what was measured here, and learns what was there. */
+    /** Sends the results of this side, and returns those of the other side. */
     Report report(Report mine) {
         return new Report(
                 swap(ofLong(mine.size())).getLong(),
@@ -70,9 +70,9 @@ final class Exchange {
     }
 
     /**
-     * What one side measured; arbitrary for the side that does not measure.
+     * Results of one side. The values are arbitrary for a side that does not measure.
      *
-     * @param size octets of a message
+     * @param size bytes of a message
      * @param iterations messages of all connections
      * @param peakMebibytes MiB/s
      * @param averageMebibytes MiB/s
@@ -91,7 +91,7 @@ final class Exchange {
         if (theirs.remaining() != mine.remaining()) {
             throw new Failure(
                     ExitCode.PROTOCOL,
-                    "the peer sent " + theirs.remaining() + " octets instead of " + mine.remaining()
+                    "the peer sent " + theirs.remaining() + " bytes instead of " + mine.remaining()
                             + ": does it run the same test of perftest, with -R?");
         }
         if (!client) {
@@ -107,7 +107,7 @@ final class Exchange {
                 return;
             }
         } catch (NumberFormatException e) {
-            // Told below.
+            // The failure is thrown below.
         }
         throw new Failure(
                 ExitCode.PROTOCOL,

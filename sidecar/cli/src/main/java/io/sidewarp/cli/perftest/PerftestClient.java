@@ -10,10 +10,10 @@ import io.sidewarp.cli.wire.Mailbox;
 import io.sidewarp.client.Session;
 import java.time.Duration;
 
-/** Runs a test against {@code ib_write_bw -R} and its like. */
+/** Runs a test against {@code ib_write_bw -R} and similar programs. */
 final class PerftestClient {
 
-    /** The server listens a second time for the data, and not at once. */
+    /** Maximum wait for the data connection. The server listens again for the data after some time. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private final Session session;
@@ -33,7 +33,7 @@ final class PerftestClient {
                             plan,
                             flags,
                             true,
-                            // It receives nothing.
+                            // The client receives nothing.
                             (options, begin) -> Connector.open(session, peer, server(plan), options, PATIENCE))
                     .run(control);
         }

@@ -30,8 +30,8 @@ import picocli.CommandLine.Spec;
         header = "Run a test of perftest against another iWARP endpoint.",
         description = {
             "Speaks to ib_write_bw, ib_read_bw, ib_send_bw and ib_write_lat of perftest, such as on Linux soft-iWARP or"
-                    + " an RNIC, as their client or with --listen as their server. They have to be given -R (rdma_cm),"
-                    + " -F, and the same -s, -n and -q. For two sidecars, \"sidewarp perf\" tells more.",
+                    + " an RNIC, as their client, or with --listen as their server. Start them with -R (rdma_cm),"
+                    + " -F, and the same -s, -n and -q. For two sidecars, \"sidewarp perf\" reports more.",
             ""
         },
         footerHeading = "%nExamples:%n",
@@ -51,7 +51,7 @@ public final class PerftestCommand implements Callable<Integer> {
     @Mixin
     private ConnectionFlags flags;
 
-    @Parameters(index = "0", paramLabel = "TEST", description = "What is run: ${COMPLETION-CANDIDATES}.")
+    @Parameters(index = "0", paramLabel = "TEST", description = "Test to run: ${COMPLETION-CANDIDATES}.")
     private PerftestKind kind;
 
     @Parameters(
@@ -66,7 +66,7 @@ public final class PerftestCommand implements Callable<Integer> {
             names = "--listen",
             paramLabel = "[HOST:]PORT",
             converter = HostPort.ListenConverter.class,
-            description = "Be the server; port 0 takes any free one.")
+            description = "Be the server. Port 0 takes any free port.")
     private Optional<HostPort> listen = Optional.empty();
 
     @Option(names = "--once", description = "With --listen: end after the first test.")
@@ -76,7 +76,7 @@ public final class PerftestCommand implements Callable<Integer> {
             names = {"-s", "--size"},
             paramLabel = "SIZE",
             converter = Sizes.class,
-            description = "Octets of a message. Default, as in perftest: 64K, and 2 for latency.")
+            description = "Bytes of a message. Default, as in perftest: 64K, and 2 for latency.")
     private Optional<Long> size = Optional.empty();
 
     @Option(
@@ -97,7 +97,7 @@ public final class PerftestCommand implements Callable<Integer> {
             names = {"-d", "--depth"},
             paramLabel = "N",
             defaultValue = "64",
-            description = "Messages under way on a connection (default: ${DEFAULT-VALUE}).")
+            description = "Messages in flight on a connection (default: ${DEFAULT-VALUE}).")
     private int depth;
 
     @Override

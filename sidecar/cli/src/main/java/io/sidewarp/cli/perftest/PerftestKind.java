@@ -6,7 +6,7 @@ package io.sidewarp.cli.perftest;
 import io.sidewarp.cli.perf.Operation;
 import java.util.Locale;
 
-/** A program of perftest, without its {@code ib_}. */
+/** A program of perftest, without its prefix {@code ib_}. */
 enum PerftestKind {
     WRITE_BW(Operation.WRITE, false, 1, true, true),
     READ_BW(Operation.READ, false, 1, true, true),
@@ -31,27 +31,29 @@ enum PerftestKind {
         return operation;
     }
 
-    /** One message at a time, there and back. */
+    /** Returns whether a test sends one message at a time, there and back. */
     boolean latency() {
         return latency;
     }
 
-    /** How often the two sides wait for each other before the data, when each knows where the memory is. */
+    /**
+     * Returns how often the two sides wait for each other before the data. Each side then knows where the memory is.
+     */
     int meetings() {
         return meetings;
     }
 
-    /** The sides tell each other what they measured. */
+    /** Returns whether the sides exchange their results. */
     boolean reports() {
         return reports;
     }
 
-    /** The sides wait for each other at the end. */
+    /** Returns whether the sides wait for each other at the end. */
     boolean farewell() {
         return farewell;
     }
 
-    /** As users write it. */
+    /** Returns the name that users write. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -8,12 +8,12 @@ import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.perf.Operation;
 
 /**
- * What is measured, which both sides have to be told alike.
+ * Plan of a measurement. Both sides must have the same plan.
  *
  * @param connections queue pairs of the test
- * @param depth messages under way on a connection
+ * @param depth messages in flight on a connection
  * @param iterations messages of a connection
- * @param size octets of a message
+ * @param size bytes of a message
  */
 record PerftestPlan(PerftestKind kind, int connections, int depth, int iterations, int size) {
 
@@ -29,7 +29,10 @@ record PerftestPlan(PerftestKind kind, int connections, int depth, int iteration
         return (long) connections * iterations;
     }
 
-    /** Receives that the server of Sends posts on a connection: for all, as iWARP knows no retry (RFC 5041 section 7.1). */
+    /**
+     * Returns the receives that the server of Sends posts on a connection. All are posted, because iWARP has no retry
+     * (RFC 5041 section 7.1).
+     */
     int receives() {
         return kind.operation() == Operation.SEND ? iterations : 0;
     }

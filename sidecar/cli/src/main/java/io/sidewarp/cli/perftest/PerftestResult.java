@@ -9,11 +9,11 @@ import io.sidewarp.cli.text.Times;
 import java.util.Locale;
 
 /**
- * What one test gave.
+ * Result of one test.
  *
  * @param nanos time of the data phase
- * @param latencies of single messages, where this side took them
- * @param peer what the other side reported
+ * @param latencies of single messages, if this side measured them
+ * @param peer the report of the other side
  */
 record PerftestResult(PerftestPlan plan, long nanos, Histogram latencies, Exchange.Report peer) {
 
@@ -23,7 +23,7 @@ record PerftestResult(PerftestPlan plan, long nanos, Histogram latencies, Exchan
         return new PerftestResult(plan, nanos, latencies, reported);
     }
 
-    /** What this side reports. */
+    /** Returns this side's report. */
     Exchange.Report report() {
         double average = plan.messages() * plan.size() / MEBI / seconds();
         return new Exchange.Report(plan.size(), plan.messages(), average, average, messagesPerSecond() / 1e6);
@@ -33,7 +33,7 @@ record PerftestResult(PerftestPlan plan, long nanos, Histogram latencies, Exchan
         return new String[] {"TEST", ">SIZE", ">MESSAGES", ">GBIT/S", ">MESSAGES/S", ">P50", ">P99", ">MAX"};
     }
 
-    /** The figures of the side that measured. */
+    /** Returns the figures of the side that measured. */
     Object[] row() {
         return new Object[] {
             plan.kind(),
@@ -47,7 +47,7 @@ record PerftestResult(PerftestPlan plan, long nanos, Histogram latencies, Exchan
         };
     }
 
-    /** The figures of the side that served. */
+    /** Returns the figures of the side that served. */
     String served() {
         String told = plan.kind() + ", " + plan.messages() + " messages of " + Sizes.format(plan.size());
         return plan.kind().reports()

@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
-/** One test from its first message to its last: the same steps at both sides. */
+/** One test from its first message to its last. Both sides do the same steps. */
 final class PerftestRun {
 
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(10);
@@ -34,8 +34,8 @@ final class PerftestRun {
     private final List<Connection> connections = new ArrayList<>();
 
     /**
-     * @param client this side connects, and measures
-     * @param opener makes a connection for data
+     * @param client whether this side connects and measures
+     * @param opener opens a connection for data
      */
     PerftestRun(Session session, PerftestPlan plan, ConnectionFlags flags, boolean client, Opener opener) {
         this.session = session;
@@ -45,14 +45,14 @@ final class PerftestRun {
         this.opener = opener;
     }
 
-    /** How a connection for data comes about. */
+    /** Opens connections for data. */
     interface Opener {
 
-        /** @param begin posts what has to be posted before the peer can send */
+        /** @param begin posts the requests that must be posted before the peer can send */
         Connection open(ConnectionOptions options, Consumer<Connection> begin);
     }
 
-    /** @param control the connection that the sides talk through */
+    /** @param control the connection through which the sides talk */
     PerftestResult run(Mailbox control) {
         Exchange exchange = new Exchange(control, client);
         int page = exchange.begin();
@@ -94,7 +94,10 @@ final class PerftestRun {
         return result;
     }
 
-    /** Perftest has each connection's told twice, before and after the step that connects queue pairs without rdma_cm. */
+    /**
+     * Exchanges the destinations of all connections. Perftest does this twice, before and after the step that connects
+     * queue pairs without rdma_cm.
+     */
     private List<Destination> destinations(Exchange exchange, Buffers buffers, int reads) {
         List<Destination> peers = new ArrayList<>();
         for (int i = 0; i < plan.connections(); i++) {
@@ -135,7 +138,9 @@ final class PerftestRun {
         return options.build();
     }
 
-    /** The server ends the connections, and the client waits for that: perftest counts on it. */
+    /**
+     * Ends a connection. The server ends the connections, and the client waits for that, because perftest expects it.
+     */
     private void close(Connection connection) {
         if (client) {
             try {
@@ -143,7 +148,7 @@ final class PerftestRun {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             } catch (ExecutionException | TimeoutException e) {
-                // The session is lost, or the connection ends now.
+                // The session is lost, or the connection ends below.
             }
         }
         ConnectionEnd.close(connection);

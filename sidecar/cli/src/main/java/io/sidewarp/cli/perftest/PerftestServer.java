@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
-/** Serves {@code ib_write_bw -R} and its like, one test after the other. */
+/** Serves {@code ib_write_bw -R} and similar programs, one test after the other. */
 final class PerftestServer implements Server.Handler {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -30,7 +30,7 @@ final class PerftestServer implements Server.Handler {
     private final ConnectionFlags flags;
     private final AtomicBoolean busy = new AtomicBoolean();
 
-    /** Requests for data connections of the test that runs. */
+    /** Requests for data connections of the running test. */
     private final BlockingQueue<IncomingConnection> requests = new LinkedBlockingQueue<>();
 
     PerftestServer(Session session, PerftestPlan plan, ConnectionFlags flags) {

@@ -15,12 +15,12 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How many Sends the server has received: four octets, little-endian, that it writes to the client's memory, because a
- * Send that finds no receive ends an iWARP connection. The client is never further ahead than the server's receives.
+ * Number of Sends that the server has received: four bytes, little-endian, which it writes to the client's memory. The
+ * client never sends more than the server has receives, because a Send without a receive ends an iWARP connection.
  */
 final class SendCredits {
 
-    /** Receives that perftest posts on a connection, if there are as many messages. */
+    /** Number of receives that perftest posts on a connection, if there are as many messages. */
     private static final int DEFAULT_RECEIVES = 512;
 
     private static final int LENGTH = Integer.BYTES;
@@ -40,7 +40,7 @@ final class SendCredits {
         counts = new int[plan.connections()];
     }
 
-    /** The server counts a message; from time to time this gives what it has to write. */
+    /** Counts a message at the server. From time to time, returns the count to write to the client. */
     Optional<Sge> received(int connection) {
         counts[connection]++;
         if (counts[connection] % group != 0) {
@@ -52,7 +52,7 @@ final class SendCredits {
     }
 
     /**
-     * The client waits until it may send once more.
+     * Waits at the client until it may send one more message.
      *
      * @param sent messages of the connection so far
      */

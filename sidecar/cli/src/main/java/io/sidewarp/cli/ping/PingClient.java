@@ -19,7 +19,7 @@ import io.sidewarp.client.SharedRegion;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
-/** Pings a server of this command, which checks what it reads, and writes something else. */
+/** Pings a server of this command. The server checks the data that it reads, and writes other data. */
 final class PingClient implements Pinger {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -69,7 +69,7 @@ final class PingClient implements Pinger {
         if (firstDifference >= 0) {
             throw new Failure(
                     ExitCode.FAILED,
-                    "octet " + firstDifference + " of what was " + what + " is wrong: data corruption");
+                    "byte " + firstDifference + " of the data " + what + " is wrong: data corruption");
         }
     }
 }

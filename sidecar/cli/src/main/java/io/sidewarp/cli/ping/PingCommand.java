@@ -69,7 +69,7 @@ public final class PingCommand implements Callable<Integer> {
             names = "--listen",
             paramLabel = "[HOST:]PORT",
             converter = HostPort.ListenConverter.class,
-            description = "Answer pings; port 0 takes any free one.")
+            description = "Answer pings. Port 0 takes any free port.")
     private Optional<HostPort> listen = Optional.empty();
 
     @Option(names = "--rping", description = "The peer is rping of librdmacm, such as on Linux soft-iWARP or an RNIC.")
@@ -82,7 +82,7 @@ public final class PingCommand implements Callable<Integer> {
             names = {"-c", "--count"},
             paramLabel = "N",
             defaultValue = "10",
-            description = "Rounds; 0 for no end (default: ${DEFAULT-VALUE}).")
+            description = "Number of rounds; 0 for no limit (default: ${DEFAULT-VALUE}).")
     private int count;
 
     @Option(
@@ -90,7 +90,7 @@ public final class PingCommand implements Callable<Integer> {
             paramLabel = "SIZE",
             defaultValue = "64",
             converter = Sizes.class,
-            description = "Octets of a round each way (default: ${DEFAULT-VALUE}).")
+            description = "Bytes of a round in each direction (default: ${DEFAULT-VALUE}).")
     private long size;
 
     @Option(
@@ -98,7 +98,7 @@ public final class PingCommand implements Callable<Integer> {
             paramLabel = "TIME",
             defaultValue = "1s",
             converter = Times.class,
-            description = "From the beginning of a round to the next (default: ${DEFAULT-VALUE}).")
+            description = "Time from the beginning of one round to the next (default: ${DEFAULT-VALUE}).")
     private Duration interval;
 
     @Option(
@@ -120,13 +120,13 @@ public final class PingCommand implements Callable<Integer> {
         }
         int most = rping ? RpingServer.MAX_OCTETS : PingServer.MAX_OCTETS;
         if (size < 1 || size > most) {
-            throw new ParameterException(spec.commandLine(), "--size is 1 octet to " + Sizes.format(most));
+            throw new ParameterException(spec.commandLine(), "--size must be 1 byte to " + Sizes.format(most));
         }
         if (count < 0) {
-            throw new ParameterException(spec.commandLine(), "--count is 0 for no end, or more");
+            throw new ParameterException(spec.commandLine(), "--count must be 0 (no limit) or more");
         }
         if (connections < 1 || connections > MAX_CONNECTIONS) {
-            throw new ParameterException(spec.commandLine(), "--connections is 1 to " + MAX_CONNECTIONS);
+            throw new ParameterException(spec.commandLine(), "--connections must be 1 to " + MAX_CONNECTIONS);
         }
         try (SidewarpClient client = sidewarp.client();
                 Session session = client.openSession("sidewarp ping")) {
@@ -148,7 +148,7 @@ public final class PingCommand implements Callable<Integer> {
         return rping ? new RpingClient(session, to, (int) size, flags) : new PingClient(session, to, (int) size, flags);
     }
 
-    /** A device of the kernel does not tell what is on the wire. */
+    /** Describes the data on the wire. A device of the kernel does not report it. */
     private static String wire(io.sidewarp.v1.Connection link) {
         return link.getMulpdu() == 0
                 ? "by a device of the kernel"
@@ -170,7 +170,7 @@ public final class PingCommand implements Callable<Integer> {
                     out.println("round " + round + ": read and written, verified, " + Times.format(slowest));
                 }
                 if (out.checkError()) {
-                    // It may have no end of its own.
+                    // The rounds may have no end of their own.
                     throw Failure.noOutput();
                 }
                 if (round != count) {

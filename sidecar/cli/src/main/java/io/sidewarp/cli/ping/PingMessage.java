@@ -11,11 +11,11 @@ import java.nio.ByteBuffer;
 sealed interface PingMessage extends Message {
 
     /**
-     * The client offers memory for one round. Body: round (4 octets), octets (4), seed (8), source (12), sink (12).
+     * The client offers memory for one round. Body: round (4 bytes), bytes (4), seed (8), source (12), sink (12).
      *
      * @param round counted from 1
-     * @param octets of source and sink
-     * @param seed of the pattern in the source; the sink is to get the pattern of the complement
+     * @param octets bytes of source and sink
+     * @param seed of the pattern in the source; the sink gets the pattern of the seed's complement
      * @param source to be read by RDMA Read
      * @param sink to be written by RDMA Write
      */
@@ -47,8 +47,8 @@ sealed interface PingMessage extends Message {
     }
 
     /**
-     * The server has read and written. Body: round (4 octets), position of the first wrong octet in what it read (8
-     * octets, all ones when there is none).
+     * The server has read and written. Body: round (4 bytes), position of the first wrong byte in the data that it read
+     * (8 bytes, all ones when there is none).
      */
     record Done(int round, long firstDifference) implements PingMessage {
 

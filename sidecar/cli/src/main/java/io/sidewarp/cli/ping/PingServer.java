@@ -45,8 +45,8 @@ final class PingServer implements Server.GreetedHandler {
         }
         int octets = hello.parameters().getInt();
         if (octets < 1 || octets > MAX_OCTETS) {
-            Server.reject(request, "a ping has 1 octet to " + Sizes.format(MAX_OCTETS));
-            throw new Failure(ExitCode.PROTOCOL, "refused, it asked for " + octets + " octets");
+            Server.reject(request, "a ping has 1 byte to " + Sizes.format(MAX_OCTETS));
+            throw new Failure(ExitCode.PROTOCOL, "refused, it asked for " + octets + " bytes");
         }
         int rounds = 0;
         try (SharedRegion region =
@@ -59,7 +59,7 @@ final class PingServer implements Server.GreetedHandler {
         return rounds + " rounds of " + Sizes.format(octets);
     }
 
-    /** False when the client is done. */
+    /** Serves one round. Returns false when the client is done. */
     private static boolean serveRound(Channel channel, SharedRegion region, int octets) {
         Frame frame;
         try {

@@ -6,16 +6,16 @@ package io.sidewarp.cli.ping;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.client.Connection;
 
-/** The client's end of pings: each round it has its source read and its sink written by the peer. */
+/** The client's end of pings. In each round, the peer reads the client's source and writes the client's sink. */
 interface Pinger extends AutoCloseable {
 
     Connection connection();
 
     /**
-     * One round.
+     * Runs one round.
      *
-     * @return its nanoseconds, from the offer of the memory until the peer said that it has read and written
-     * @throws Failure when what one side read or the other was written is wrong
+     * @return nanoseconds from the offer of the memory until the peer reported that it has read and written
+     * @throws Failure when the data that one side read, or the other side wrote, is wrong
      */
     long round(int round);
 

@@ -15,7 +15,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
-/** Connections that ping at the same time. They are made one after the other: rping has a backlog of three. */
+/**
+ * Connections that ping at the same time. They are opened one after the other, because rping has a backlog of three.
+ */
 final class Pingers implements AutoCloseable {
 
     private final List<Pinger> pingers = new ArrayList<>();
@@ -37,11 +39,11 @@ final class Pingers implements AutoCloseable {
     }
 
     /**
-     * One round of all connections.
+     * Runs one round on all connections.
      *
-     * @param times takes the nanoseconds of each
+     * @param times records the nanoseconds of each connection
      * @return nanoseconds of the slowest
-     * @throws Failure when one of them fails; the times of others may be recorded
+     * @throws Failure when a connection fails; the times of others may be recorded
      */
     long round(int round, Histogram times) {
         List<Callable<Long>> rounds = new ArrayList<>();

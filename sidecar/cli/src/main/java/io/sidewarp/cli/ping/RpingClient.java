@@ -16,7 +16,10 @@ import io.sidewarp.client.SharedRegion;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Pings an {@code rping -s}, which writes to the sink what it has read from the source, up to the first zero octet. */
+/**
+ * Pings an {@code rping -s}. The server reads the source and writes the same data to the sink, up to the first zero
+ * byte.
+ */
 final class RpingClient implements Pinger {
 
     private static final int LETTERS = 'z' - 'a' + 1;
@@ -46,7 +49,7 @@ final class RpingClient implements Pinger {
         long nanos = System.nanoTime() - start;
         long difference = source.segment().mismatch(sink.segment());
         if (difference >= 0) {
-            throw new Failure(ExitCode.FAILED, "octet " + difference + " of what came back is wrong: data corruption");
+            throw new Failure(ExitCode.FAILED, "byte " + difference + " of the echoed data is wrong: data corruption");
         }
         return nanos;
     }
@@ -58,13 +61,13 @@ final class RpingClient implements Pinger {
         sink.close();
     }
 
-    /** Returns when the server has used the memory. */
+    /** Offers memory. Returns when the server has used it. */
     private void offer(SharedRegion region) {
         mailbox.send(new RpingMessage(region.address(), (int) region.length()).encode());
         RpingMessage.decode(mailbox.receive());
     }
 
-    /** Letters that differ from round to round, and a zero octet at the end. */
+    /** Fills memory with letters that differ from round to round, and a zero byte at the end. */
     private static void fill(MemorySegment target, int round) {
         long last = target.byteSize() - 1;
         for (long i = 0; i < last; i++) {

@@ -9,8 +9,8 @@ import io.sidewarp.client.RemoteAddress;
 import java.nio.ByteBuffer;
 
 /**
- * The only message of rping, in both directions. The client offers memory with it; of the server's messages nothing
- * counts but that they come.
+ * The only message of rping, in both directions. The client offers memory with it. The content of the server's messages
+ * is irrelevant; only their arrival counts.
  *
  * <pre>
  *    0                   1                   2                   3
@@ -32,14 +32,14 @@ record RpingMessage(RemoteAddress address, int octets) {
 
     static final int LENGTH = 16;
 
-    /** What a server sends. */
+    /** Message of a server. */
     static final RpingMessage GO_AHEAD = new RpingMessage(new RemoteAddress(0, 0), 0);
 
     static RpingMessage decode(ByteBuffer source) {
         if (source.remaining() != LENGTH) {
             throw new Failure(
                     ExitCode.PROTOCOL,
-                    "the peer sent " + source.remaining() + " octets, where messages of rping have " + LENGTH);
+                    "the peer sent " + source.remaining() + " bytes, but messages of rping have " + LENGTH);
         }
         long taggedOffset = source.getLong();
         return new RpingMessage(new RemoteAddress(source.getInt(), taggedOffset), source.getInt());

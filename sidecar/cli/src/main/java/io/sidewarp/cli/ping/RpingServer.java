@@ -19,10 +19,10 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Answers {@code rping -c}: reads the client's source, and writes what it read to the client's sink. */
+/** Answers {@code rping -c}: reads the client's source, and writes the same data to the client's sink. */
 final class RpingServer implements Server.Handler {
 
-    /** Octets of the largest buffer of an rping. */
+    /** Bytes of the largest buffer of rping. */
     static final int MAX_OCTETS = (1 << 16) - 1;
 
     private static final Duration IDLE = Duration.ofHours(1);
@@ -65,7 +65,7 @@ final class RpingServer implements Server.Handler {
 
     private static RpingMessage checked(RpingMessage offer) {
         if (offer.octets() < 1 || offer.octets() > MAX_OCTETS) {
-            throw new Failure(ExitCode.PROTOCOL, "the peer offers " + offer.octets() + " octets; is it rping?");
+            throw new Failure(ExitCode.PROTOCOL, "the peer offers " + offer.octets() + " bytes; is it rping?");
         }
         return offer;
     }

@@ -20,16 +20,16 @@ import picocli.CommandLine.Spec;
 /** {@code sidewarp show}. */
 @Command(
         name = "show",
-        header = "Show what the sidecar is and holds.",
+        header = "Show connections, associations, regions, sessions or the device of the sidecar.",
         description = {
-            "Shows the objects of all sessions of this user; of all users to root and to the sidecar's own user.",
+            "Shows objects of all sessions of this user. Root and the sidecar's user see those of all users.",
             ""
         },
         footerHeading = "%nExamples:%n",
         footer = {"  sidewarp show connections", "  sidewarp show device --json"})
 public final class ShowCommand implements Callable<Integer> {
 
-    /** What can be shown. */
+    /** A kind of objects to show. */
     private enum Subject {
         CONNECTIONS,
         ASSOCIATIONS,

@@ -8,13 +8,16 @@ import java.util.Locale;
 /** A listing, for people and for programs. */
 interface View {
 
-    /** Lines with their line ends. */
+    /** Returns the text. Each line has its line end. */
     String text();
 
-    /** For {@link io.sidewarp.cli.text.Json}. */
+    /** Returns an object for {@link io.sidewarp.cli.text.Json}. */
     Object json();
 
-    /** A constant of the API in plain words: CONNECTION_STATE_CLOSED becomes "closed" with CONNECTION_STATE_. */
+    /**
+     * Returns a constant of the API in plain words. For example, CONNECTION_STATE_CLOSED becomes "closed" with the
+     * prefix CONNECTION_STATE_.
+     */
     static String plain(Enum<?> constant, String prefix) {
         String name = constant.name();
         return (name.startsWith(prefix) ? name.substring(prefix.length()) : name)
@@ -22,7 +25,7 @@ interface View {
                 .replace('_', '-');
     }
 
-    /** An STag as users write it. */
+    /** Returns an STag in the form that users write. */
     static String stag(int stag) {
         return String.format(Locale.ROOT, "0x%08x", stag);
     }

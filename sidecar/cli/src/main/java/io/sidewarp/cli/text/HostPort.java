@@ -6,9 +6,9 @@ package io.sidewarp.cli.text;
 import picocli.CommandLine;
 
 /**
- * An iWARP endpoint: {@code host:port}, {@code [IPv6]:port}, or for listening the port alone.
+ * An iWARP endpoint: {@code host:port}, {@code [IPv6]:port}, or only the port for listening.
  *
- * @param host name or IP address; empty: all addresses
+ * @param host name or IP address; empty for all addresses
  * @param port 0 to 65535
  */
 public record HostPort(String host, int port) {
@@ -21,7 +21,7 @@ public record HostPort(String host, int port) {
         }
     }
 
-    /** Reads an endpoint to listen at, where the host may be missing and the port may be 0. */
+    /** Reads an endpoint to listen at. The host may be missing, and the port may be 0. */
     public static final class ListenConverter implements CommandLine.ITypeConverter<HostPort> {
         @Override
         public HostPort convert(String value) {
@@ -29,7 +29,7 @@ public record HostPort(String host, int port) {
         }
     }
 
-    /** @throws IllegalArgumentException when it is none */
+    /** @throws IllegalArgumentException when the text is not an endpoint */
     public static HostPort parse(String text, boolean listen) {
         int colon = text.lastIndexOf(':');
         String host = colon < 0 ? "" : text.substring(0, colon);

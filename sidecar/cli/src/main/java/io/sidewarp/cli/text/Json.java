@@ -8,14 +8,14 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * JSON of maps (objects, in their order), lists, strings, numbers and booleans. Numbers that are not finite become
- * {@code null}.
+ * Writes JSON of maps (objects, in their order), lists, strings, numbers and booleans. Numbers that are not finite
+ * become {@code null}.
  */
 public final class Json {
 
     private Json() {}
 
-    /** One line, without a line end. */
+    /** Returns one line, without a line end. */
     public static String write(Object value) {
         StringBuilder text = new StringBuilder();
         append(text, value);
@@ -51,7 +51,7 @@ public final class Json {
         }
     }
 
-    /** Six significant digits: what was measured has no more. */
+    /** Writes six significant digits, because measurements have no more. */
     private static String real(double number) {
         if (Double.isNaN(number) || Double.isInfinite(number)) {
             return "null";

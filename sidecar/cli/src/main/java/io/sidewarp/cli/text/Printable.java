@@ -3,12 +3,12 @@
 
 package io.sidewarp.cli.text;
 
-/** Text of other processes and of peers for a terminal. */
+/** Makes text of other processes and of peers safe for a terminal. */
 public final class Printable {
 
     private Printable() {}
 
-    /** The text with question marks in place of control characters, those of ISO 8859-1 (U+0080 to U+009F) too. */
+    /** Replaces control characters by question marks, including those of ISO 8859-1 (U+0080 to U+009F). */
     public static String of(String text) {
         return text.replaceAll("\\p{Cc}", "?");
     }

@@ -7,8 +7,8 @@ import java.io.Console;
 import java.io.PrintStream;
 
 /**
- * One line on standard error that is written over and over. It appears on a terminal only, so that files and pipes get
- * results alone.
+ * One line on standard error that is overwritten again and again. It appears only on a terminal, so that files and
+ * pipes get only results.
  */
 public final class ProgressLine implements AutoCloseable {
 
@@ -23,7 +23,7 @@ public final class ProgressLine implements AutoCloseable {
         this.visible = visible;
     }
 
-    /** On standard error when that can be seen. */
+    /** Returns a line on standard error, visible if that is a terminal. */
     public static ProgressLine onTerminal() {
         String terminal = System.getenv("TERM");
         boolean capable = terminal != null && !terminal.equals("dumb");
@@ -37,12 +37,12 @@ public final class ProgressLine implements AutoCloseable {
         return console != null && console.isTerminal();
     }
 
-    /** One that never shows anything. */
+    /** Returns a line that never shows anything. */
     public static ProgressLine hidden() {
         return new ProgressLine(System.err, false);
     }
 
-    /** True when updates can be seen. */
+    /** Returns whether updates can be seen. */
     public boolean isVisible() {
         return visible;
     }
@@ -56,7 +56,7 @@ public final class ProgressLine implements AutoCloseable {
         }
     }
 
-    /** Takes the line away. */
+    /** Removes the line. */
     public synchronized void clear() {
         if (shown) {
             shown = false;

@@ -6,7 +6,9 @@ package io.sidewarp.cli.text;
 import java.util.Locale;
 import picocli.CommandLine;
 
-/** Octet counts as people write them: {@code 64}, {@code 4K}, {@code 1M}, {@code 2GiB}. Suffixes are powers of 1024. */
+/**
+ * Sizes in bytes as people write them: {@code 64}, {@code 4K}, {@code 1M}, {@code 2GiB}. Suffixes are powers of 1024.
+ */
 public final class Sizes implements CommandLine.ITypeConverter<Long> {
 
     private static final String UNITS = "KMGT";
@@ -21,9 +23,9 @@ public final class Sizes implements CommandLine.ITypeConverter<Long> {
     }
 
     /**
-     * Octets of a size.
+     * Returns the bytes of a size.
      *
-     * @throws IllegalArgumentException when it is none, negative, or beyond 2^63 - 1
+     * @throws IllegalArgumentException when the text is not a size, negative, or beyond 2^63 - 1
      */
     public static long parse(String text) {
         String upper = text.trim().toUpperCase(Locale.ROOT);
@@ -51,7 +53,7 @@ public final class Sizes implements CommandLine.ITypeConverter<Long> {
         return value << shift;
     }
 
-    /** A size for people: exact for octets and whole units, else with one decimal. */
+    /** Formats a size for people: exact for bytes and whole units, else with one decimal. */
     public static String format(long octets) {
         if (octets < 1024) {
             return octets + " B";
@@ -69,6 +71,6 @@ public final class Sizes implements CommandLine.ITypeConverter<Long> {
 
     private static IllegalArgumentException refused(String text) {
         return new IllegalArgumentException(
-                "\"" + text + "\" is not a size: write octets, with K, M, G or T for powers of 1024, such as 64 or 4K");
+                "\"" + text + "\" is not a size: write bytes, with K, M, G or T for powers of 1024, such as 64 or 4K");
     }
 }

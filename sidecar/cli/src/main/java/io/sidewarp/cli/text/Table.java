@@ -32,7 +32,7 @@ public final class Table {
         return this;
     }
 
-    /** All lines, each with its line end. */
+    /** Returns all lines, each with its line end. */
     public String render() {
         int[] widths = new int[header.size()];
         for (int c = 0; c < widths.length; c++) {
@@ -56,7 +56,10 @@ public final class Table {
         text.append(line.toString().stripTrailing()).append('\n');
     }
 
-    /** Names come from other processes: no control characters reach the terminal. */
+    /**
+     * Makes a cell printable. Names come from other processes, and their control characters must not reach the
+     * terminal.
+     */
     private static String printable(Object cell) {
         String text = String.valueOf(cell);
         return text.isEmpty() ? "-" : Printable.of(text);

@@ -21,7 +21,7 @@ public final class Times implements CommandLine.ITypeConverter<Duration> {
         }
     }
 
-    /** @throws IllegalArgumentException when it is no time, negative, or beyond a week */
+    /** @throws IllegalArgumentException when the text is not a time, negative, or beyond a week */
     public static Duration parse(String text) {
         String lower = text.trim().toLowerCase(Locale.ROOT);
         int end = 0;
@@ -48,7 +48,7 @@ public final class Times implements CommandLine.ITypeConverter<Duration> {
         return Duration.ofNanos(Math.round(seconds * 1e9));
     }
 
-    /** A time for people, with three or four digits: {@code 12.3 us}, {@code 4.56 ms}, {@code 7.89 s}. */
+    /** Formats a time for people, with three or four digits: {@code 12.3 us}, {@code 4.56 ms}, {@code 7.89 s}. */
     public static String format(long nanos) {
         if (nanos < 1e6) {
             return String.format(Locale.ROOT, nanos < 1e5 ? "%.1f us" : "%.0f us", nanos / 1e3);

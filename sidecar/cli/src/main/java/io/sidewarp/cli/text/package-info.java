@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** What people and programs read and write: sizes, times, addresses, tables, JSON. */
+/** Formats for people and programs: sizes, times, addresses, tables, JSON. */
 @NullMarked
 package io.sidewarp.cli.text;
 

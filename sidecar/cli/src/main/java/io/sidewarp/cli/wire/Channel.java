@@ -32,20 +32,20 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Control messages over a connection, by Sends. Each side posts up to {@value #RECEIVES} receives before the peer can send,
- * and posts one again before it hands a message out; so a protocol on top never has more than so many messages
- * unanswered. Other work of the connection goes through {@link #submit}.
+ * Control messages over a connection, by Sends. Each side posts up to {@value #RECEIVES} receives before the peer can
+ * send. Each side posts a receive again before it delivers the message. A protocol on top must therefore have at most
+ * that many messages unanswered. Other work of the connection goes through {@link #submit}.
  */
 public final class Channel implements AutoCloseable {
 
-    /** Receives that are posted at each side, and messages that can be under way. */
+    /** Number of receives that are posted at each side, and of messages that can be in flight. */
     public static final int RECEIVES = 64;
 
     private static final int SENDS = RECEIVES;
     private static final int DATA_REQUESTS = 128;
     private static final Duration SEND_PATIENCE = Duration.ofSeconds(30);
 
-    /** Stands for the end of the connection in the queue of messages. */
+    /** Marks the end of the connection in the queue of messages. */
     private static final Frame END = new Frame(-1, ByteBuffer.allocate(0));
 
     private final SharedRegion region;
@@ -63,7 +63,7 @@ public final class Channel implements AutoCloseable {
             freeSends.add(slot);
         }
         queue.onCompletion(new Completions());
-        // Receives hold their credits for as long as no message comes: half of a small queue is for what is sent.
+        // Receives hold their credits as long as no message comes. Leaves half of a small queue for sends.
         int receives = Math.min(RECEIVES, queue.credits() / 2);
         for (int slot = 0; slot < receives; slot++) {
             ReceivesFirst.post(queue, slot, receive(slot));
@@ -115,17 +115,17 @@ public final class Channel implements AutoCloseable {
         return connection;
     }
 
-    /** Posts other work of the connection; the future completes with any status. */
+    /** Posts other work of the connection. The future completes with any status. */
     public CompletableFuture<WorkCompletion> submit(WorkRequest request) {
         return queue.submit(request);
     }
 
-    /** Sends a message; returns when it is posted. */
+    /** Sends a message. Returns when it is posted. */
     public void send(Message message) {
         Integer slot = take(freeSends, SEND_PATIENCE);
         if (slot == null) {
             throw reason(new Failure(
-                    ExitCode.TEMPORARY, "the peer took no message for " + SEND_PATIENCE.toSeconds() + " seconds"));
+                    ExitCode.TEMPORARY, "the peer accepted no message for " + SEND_PATIENCE.toSeconds() + " seconds"));
         }
         long offset = sendOffset(slot);
         ByteBuffer buffer = region.buffer(offset, Message.MAX_LENGTH);
@@ -134,22 +134,22 @@ public final class Channel implements AutoCloseable {
     }
 
     /**
-     * The next message.
+     * Returns the next message.
      *
-     * @throws Failure when the peer reports an error, when the connection ended, or when nothing comes in time
+     * @throws Failure when the peer reports an error, when the connection ended, or when no message comes in time
      */
     public Frame receive(Duration patience) {
         Frame frame = take(incoming, patience);
         if (frame == null) {
             throw new Failure(
                     ExitCode.TEMPORARY,
-                    "the peer said nothing for " + patience.toSeconds() + " seconds; is it stopped or overloaded?");
+                    "the peer sent nothing for " + patience.toSeconds() + " seconds; is it stopped or overloaded?");
         }
         if (frame.equals(END)) {
             incoming.add(END);
             throw reason(new Failure(
                     ExitCode.FAILED,
-                    "the connection ended before all was done: "
+                    "the connection ended before the work was done: "
                             + ConnectionEnd.error(connection).orElse("the peer closed it")));
         }
         if (frame.type() == ErrorMessage.TYPE) {
@@ -158,7 +158,7 @@ public final class Channel implements AutoCloseable {
         return frame;
     }
 
-    /** Tells the peer that this side cannot go on, if the connection still lives. */
+    /** Reports to the peer that this side cannot continue, if the connection still exists. */
     public void sendError(Failure cause) {
         if (failure == null && !incoming.contains(END)) {
             try {
@@ -169,18 +169,18 @@ public final class Channel implements AutoCloseable {
         }
     }
 
-    /** Waits until the peer closes the connection, at most as long as given. */
+    /** Waits until the peer closes the connection, at most for the given time. */
     public void awaitPeerClose(Duration patience) {
         try {
             connection.closed().get(patience.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
-            // The caller closes it in any case.
+            // The caller closes the connection in any case.
         }
     }
 
-    /** Closes the connection when everything posted is carried out. */
+    /** Closes the connection when all posted work is complete. */
     @Override
     public void close() {
         queue.close();

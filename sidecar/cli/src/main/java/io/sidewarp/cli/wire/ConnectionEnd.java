@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** How a connection ended, and how this side ends one. */
+/** Reports how a connection ended, and ends connections of this side. */
 public final class ConnectionEnd {
 
     private static final long CLOSE_PATIENCE_SECONDS = 5;
@@ -22,7 +22,7 @@ public final class ConnectionEnd {
 
     private ConnectionEnd() {}
 
-    /** What was wrong, as far as the sidecar told; empty when the peer closed the connection in order. */
+    /** Returns the error that the sidecar reported. Empty when the peer closed the connection in order. */
     static Optional<String> error(Connection connection) {
         try {
             ConnectionStateChange change = connection.closed().get(REASON_PATIENCE_SECONDS, TimeUnit.SECONDS);
@@ -46,8 +46,8 @@ public final class ConnectionEnd {
     }
 
     /**
-     * Closes a connection when everything posted is carried out, or aborts it after some seconds. Data that may not have arrived
-     * is no failure: the commands' peers confirm by messages what matters, before this.
+     * Closes a connection when all posted work is complete, or aborts it after some seconds. Unconfirmed data is no
+     * failure: the peer has confirmed important data by messages before.
      */
     public static void close(Connection connection) {
         try {
@@ -56,14 +56,14 @@ public final class ConnectionEnd {
             Thread.currentThread().interrupt();
             abort(connection);
         } catch (TimeoutException e) {
-            // The end of the session would wait for this peer once more.
+            // Aborts now, because the end of the session would wait for this peer again.
             abort(connection);
         } catch (ExecutionException | SidewarpException e) {
             // The connection is gone.
         }
     }
 
-    /** Aborts a connection, in whatever state it is. */
+    /** Aborts a connection in any state. */
     public static void abort(Connection connection) {
         try {
             connection.abort();

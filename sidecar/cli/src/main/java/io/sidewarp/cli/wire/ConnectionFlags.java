@@ -22,10 +22,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** Options about the connection that several commands have. */
+/** Connection options that several commands have. */
 public final class ConnectionFlags {
 
-    /** Lower layer protocols by the names that users write. */
+    /** Lower layer protocols, by the names that users write. */
     public enum LowerLayer {
         TCP(Llp.LLP_TCP),
         SCTP(Llp.LLP_SCTP);
@@ -42,14 +42,14 @@ public final class ConnectionFlags {
         }
     }
 
-    /** A size that an FPDU can have. */
+    /** Reads a size that an FPDU can have. */
     private static final class FpduSize implements ITypeConverter<Integer> {
 
         @Override
         public Integer convert(String value) {
             long octets = new Sizes().convert(value);
             if (octets > Integer.MAX_VALUE) {
-                throw new TypeConversionException("\"" + value + "\" is too much for an FPDU, which has less than 2G");
+                throw new TypeConversionException("\"" + value + "\" is too large for an FPDU, which has less than 2G");
             }
             return (int) octets;
         }
@@ -65,7 +65,7 @@ public final class ConnectionFlags {
                     "The peer's UDP port, on SCTP. Default: the sidecar's, which is 9899 unless configured otherwise.")
     private Optional<Integer> udpPort = Optional.empty();
 
-    /** Ready-to-receive indications by the names that users write. */
+    /** Ready-to-receive indications, by the names that users write. */
     private enum Ready {
         WRITE(ReadyIndication.READY_INDICATION_WRITE),
         READ(ReadyIndication.READY_INDICATION_READ),
@@ -78,7 +78,7 @@ public final class ConnectionFlags {
         }
     }
 
-    /** Negotiation of IRD and ORD by the names that users write. */
+    /** Negotiation of IRD and ORD, by the names that users write. */
     private enum ReadDepths {
         ENHANCED(ReadDepthNegotiation.READ_DEPTH_NEGOTIATION_ENHANCED),
         PRIVATE_DATA(ReadDepthNegotiation.READ_DEPTH_NEGOTIATION_PRIVATE_DATA),
@@ -96,12 +96,12 @@ public final class ConnectionFlags {
         }
     }
 
-    /** What is asked of the peer about CRCs, one of them at most. */
+    /** Options for CRCs, at most one of them. */
     private static final class Crc {
 
         @Option(
                 names = "--no-crc",
-                description = "Ask for no CRCs. Both sides must want it, and both sidecars' configurations permit it.")
+                description = "Use no CRCs. Both sides must ask for this, and both sidecars must permit it.")
         private boolean none;
 
         @Option(names = "--require-crc", description = "Refuse a peer that does not ask for CRCs too.")
@@ -134,15 +134,14 @@ public final class ConnectionFlags {
             names = "--ready",
             paramLabel = "write|read|send",
             split = ",",
-            description =
-                    "Ready-to-receive indications of the peer-to-peer model, the one liked best first, separated by"
-                            + " commas. Default: the sidecar's.")
+            description = "Ready-to-receive indications of the peer-to-peer model, in order of preference, separated"
+                    + " by commas. Default: the sidecar's.")
     private Ready[] ready = {};
 
     @Option(
             names = "--read-depths",
             paramLabel = "enhanced|private-data|none",
-            description = "How both sides tell each other IRD and ORD. Default: the sidecar's.")
+            description = "How both sides exchange IRD and ORD. Default: the sidecar's.")
     private Optional<ReadDepths> readDepths = Optional.empty();
 
     @Option(names = "--markers", description = "Ask the peer for MPA Markers (RFC 5044 section 4.3).")
@@ -169,12 +168,12 @@ public final class ConnectionFlags {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;
 
-    /** How long to try again while nobody listens at the peer. */
+    /** Returns how long to try again while nobody listens at the peer. */
     Duration patience() {
         return command.root().userObject() instanceof Sidewarp sidewarp ? sidewarp.patience() : Duration.ZERO;
     }
 
-    /** Options to begin with, for connect or accept. */
+    /** Returns a builder with these options, for connect or accept. */
     public ConnectionOptions.Builder options() {
         ConnectionOptions.Builder options =
                 ConnectionOptions.builder().llp(llp()).receiveMarkers(markers).maxFpdu(maxFpdu);
@@ -201,7 +200,7 @@ public final class ConnectionFlags {
         return options;
     }
 
-    /** For a listener. */
+    /** Returns options for a listener. */
     public ListenOptions listenOptions() {
         return ListenOptions.defaults().withLlp(llp()).withConnections(options().build());
     }

@@ -16,7 +16,7 @@ import io.sidewarp.client.SidewarpException;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-/** Connects to a peer, and tells what is wrong when that fails. */
+/** Connects to a peer, and explains failures. */
 public final class Connector {
 
     private static final Duration PAUSE = Duration.ofMillis(100);
@@ -27,7 +27,7 @@ public final class Connector {
      * Connects to another end of this command.
      *
      * @param connection created with the hello as private data
-     * @throws Failure when nobody listens, or the peer refuses, or is something else
+     * @throws Failure when nobody listens, or the peer refuses or is another program
      */
     public static void connect(Session session, HostPort peer, Hello hello, Connection connection) {
         String server = hello.service().server();
@@ -45,8 +45,8 @@ public final class Connector {
     /**
      * Connects to any program.
      *
-     * @param server what should listen there
-     * @param connection of {@link Session#createConnection(ConnectionOptions)}
+     * @param server the program that should listen there
+     * @param connection from {@link Session#createConnection(ConnectionOptions)}
      * @throws Failure when nobody listens, or the peer refuses
      */
     static void open(Session session, HostPort peer, String server, Connection connection) {
@@ -62,8 +62,8 @@ public final class Connector {
                     ExitCode.TEMPORARY,
                     peer + " refused the connection: "
                             + Hello.decodeRefusal(e.privateData())
-                                    .orElse("it gave no reason that this command understands; is it \"" + server
-                                            + "\", and has its sidecar reached a limit (its log tells)?"),
+                                    .orElse("it gave no known reason; is it \"" + server
+                                            + "\", and has its sidecar reached a limit (see its log)?"),
                     e);
         } catch (SidewarpException e) {
             if (e.rdmaError().isPresent()) {
@@ -106,7 +106,7 @@ public final class Connector {
         }
     }
 
-    /** What listens and breaks the protocol will do so again. */
+    /** Returns whether nobody listens. A peer that breaks the protocol listens, and would break it again. */
     private static boolean isMissing(SidewarpException e) {
         return e.rdmaError().isEmpty()
                 && (e.code() == Status.Code.UNAVAILABLE || e.code() == Status.Code.DEADLINE_EXCEEDED);

@@ -12,9 +12,9 @@ import java.util.Arrays;
 import java.util.Set;
 
 /**
- * The peer could not go on. Body: exit code (two octets), text.
+ * Reports that the peer could not continue. Body: exit code (two bytes), text.
  *
- * @param exitCode what the command at this end exits with, and the one at the other end if it may
+ * @param exitCode exit code of the command at this end, and at the other end if possible
  * @param text for people: cause and remedy
  */
 public record ErrorMessage(int exitCode, String text) implements Message {
@@ -23,7 +23,7 @@ public record ErrorMessage(int exitCode, String text) implements Message {
 
     private static final int MAX_TEXT = 800;
 
-    /** What may go wrong at the peer and ends the command here in the same way. */
+    /** Exit codes of a peer with which the command here may end, too. */
     private static final Set<Integer> OF_PEERS = Set.of(
             ExitCode.FAILED,
             ExitCode.NO_INPUT,
@@ -35,7 +35,7 @@ public record ErrorMessage(int exitCode, String text) implements Message {
             ExitCode.NO_PERMISSION,
             ExitCode.CONFIGURATION);
 
-    /** What to tell the peer of a failure of this side. */
+    /** Returns the message that reports a failure of this side to the peer. */
     public static ErrorMessage of(Failure failure) {
         byte[] text = String.valueOf(failure.getMessage()).getBytes(StandardCharsets.UTF_8);
         return new ErrorMessage(
@@ -47,7 +47,10 @@ public record ErrorMessage(int exitCode, String text) implements Message {
         return new ErrorMessage(Short.toUnsignedInt(body.getShort()), Message.getText(body));
     }
 
-    /** The failure that this side ends with; the peer cannot say that it went well, or what is wrong at this side. */
+    /**
+     * Returns the failure with which this side ends. Codes for success, or for problems at this side, are not taken
+     * from the peer.
+     */
     Failure toFailure() {
         int code = OF_PEERS.contains(exitCode) ? exitCode : ExitCode.FAILED;
         return new Failure(code, "the peer says: " + Printable.of(text));

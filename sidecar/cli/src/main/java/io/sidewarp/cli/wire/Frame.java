@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import java.util.function.Function;
 
 /**
- * A message as it arrived: its type, and the body to be read.
+ * A message as it arrived: its type, and its unread body.
  *
  * @param type see {@link Message#type()}
  * @param body big-endian, from its position to its limit
@@ -18,13 +18,13 @@ import java.util.function.Function;
 public record Frame(int type, ByteBuffer body) {
 
     /**
-     * Takes the header off.
+     * Reads the header.
      *
-     * @throws Failure when it is of another version, or its length is wrong
+     * @throws Failure when the message has another version, or its length is wrong
      */
     public static Frame decode(ByteBuffer message) {
         if (message.remaining() < Message.HEADER_LENGTH) {
-            throw malformed("of " + message.remaining() + " octets");
+            throw malformed("of " + message.remaining() + " bytes");
         }
         int version = message.get();
         int type = Byte.toUnsignedInt(message.get());
@@ -32,7 +32,7 @@ public record Frame(int type, ByteBuffer body) {
         if (version != Message.VERSION) {
             throw new Failure(
                     ExitCode.PROTOCOL,
-                    "the peer speaks version " + version + " of the command's protocol, and this one speaks version "
+                    "the peer speaks version " + version + " of the command's protocol, and this side speaks version "
                             + Message.VERSION + ": use the same release at both ends");
         }
         if (message.getInt() != message.remaining()) {
@@ -53,7 +53,7 @@ public record Frame(int type, ByteBuffer body) {
     /**
      * Reads the body of the only type that is possible here.
      *
-     * @throws Failure when it is of another type
+     * @throws Failure when the message has another type
      */
     public <T> T expect(int expected, Function<ByteBuffer, T> decoder) {
         if (type != expected) {
@@ -62,9 +62,9 @@ public record Frame(int type, ByteBuffer body) {
         return read(decoder);
     }
 
-    /** This message has no place here. */
+    /** Returns the failure for a message that is not expected here. */
     public Failure unexpected() {
-        return malformed("of type " + type + ", which has no place here");
+        return malformed("of type " + type + ", which is not expected here");
     }
 
     private static Failure malformed(String what) {

@@ -10,7 +10,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * Private data of a connection between two ends of this command: says what it is for, before anything else happens.
+ * Private data of a connection between two ends of this command. States the purpose of the connection before anything
+ * else happens.
  *
  * <pre>
  *    0                   1                   2                   3
@@ -30,7 +31,7 @@ public final class Hello {
 
     public static final int VERSION = 1;
 
-    /** Octets before the parameters. */
+    /** Bytes before the parameters. */
     public static final int HEADER_LENGTH = 8;
 
     private static final int MAGIC_OFFSET = 0;
@@ -52,23 +53,23 @@ public final class Hello {
         return service;
     }
 
-    /** What the service adds. */
+    /** Returns the parameters that the service adds. */
     public ByteBuffer parameters() {
         return ByteBuffer.wrap(parameters).asReadOnlyBuffer();
     }
 
-    /** As private data of a connect or accept. */
+    /** Returns the hello as private data of a connect or accept. */
     public byte[] encode() {
         return encode(service.number(), parameters);
     }
 
-    /** Private data of a reject: why. */
+    /** Returns the private data of a reject, with the reason. */
     public static byte[] refusal(String why) {
         byte[] text = why.getBytes(StandardCharsets.UTF_8);
         return encode(REFUSAL, text.length <= MAX_REFUSAL_TEXT ? text : Arrays.copyOf(text, MAX_REFUSAL_TEXT));
     }
 
-    /** The hello in private data; empty when the peer is something else, another version, or refuses. */
+    /** Decodes the hello in private data. Empty when the peer is another program, has another version, or refuses. */
     public static Optional<Hello> decode(byte[] privateData) {
         if (!isOurs(privateData) || privateData[VERSION_OFFSET] != VERSION) {
             return Optional.empty();
@@ -77,7 +78,7 @@ public final class Hello {
                 .map(service -> new Hello(service, Arrays.copyOfRange(privateData, HEADER_LENGTH, privateData.length)));
     }
 
-    /** Why the peer refused, if this is its text for that. */
+    /** Decodes the reason of a refusal. Empty when the private data is not a refusal of this command. */
     public static Optional<String> decodeRefusal(byte[] privateData) {
         if (!isOurs(privateData) || privateData[SERVICE_OFFSET] != REFUSAL) {
             return Optional.empty();

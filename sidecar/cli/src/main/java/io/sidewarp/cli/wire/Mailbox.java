@@ -28,19 +28,22 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Small messages by Sends, as programs for other iWARP endpoints exchange them: in turns, so that a few receives at each
- * side suffice. For one thread.
+ * Exchanges small messages by Sends, as programs for other iWARP endpoints do. The sides send in turns, so that a few
+ * receives at each side are enough. For one thread.
  */
 public final class Mailbox implements AutoCloseable {
 
-    /** Octets of the largest message. */
+    /** Bytes of the largest message. */
     public static final int MAX_LENGTH = 64;
 
     private static final int RECEIVES = 4;
     private static final int QUEUE_LENGTH = 16;
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    /** A message that comes before its queue pair is ready is overlooked by Linux siw until another one comes. */
+    /**
+     * Wait after connecting. Linux siw overlooks a message that comes before its queue pair is ready, until another
+     * message comes.
+     */
     private static final Duration SETTLING_TIME = Duration.ofMillis(100);
 
     private final SharedRegion region;
@@ -59,7 +62,7 @@ public final class Mailbox implements AutoCloseable {
     /**
      * Connects, and tries again while nobody listens.
      *
-     * @param server what should listen there
+     * @param server the program that should listen there
      */
     public static Mailbox connect(Session session, HostPort peer, String server, ConnectionFlags flags) {
         ConnectionOptions options = flags.options().build();
@@ -90,7 +93,7 @@ public final class Mailbox implements AutoCloseable {
         return connection;
     }
 
-    /** Sends what is in the buffer, and waits until this is complete at this side. */
+    /** Sends the content of the buffer, and waits for its completion at this side. */
     public void send(ByteBuffer message) {
         Sge slot = region.slice((long) RECEIVES * MAX_LENGTH, message.remaining());
         region.buffer(slot.offset(), message.remaining()).put(message.duplicate());
@@ -108,21 +111,21 @@ public final class Mailbox implements AutoCloseable {
         } catch (ExecutionException e) {
             throw Failures.of(e);
         } catch (TimeoutException e) {
-            throw new Failure(ExitCode.TEMPORARY, "the peer takes nothing any more", e);
+            throw new Failure(ExitCode.TEMPORARY, "the peer accepts no more messages", e);
         }
     }
 
     /**
-     * The next message.
+     * Returns the next message.
      *
      * @return empty when the peer closed the connection instead
-     * @throws Failure when nothing comes in time, or the connection broke
+     * @throws Failure when no message comes in time, or the connection broke
      */
     public Optional<ByteBuffer> receive(Duration patience) {
         WorkCompletion completion = queue.poll(patience)
                 .orElseThrow(() -> new Failure(
                         ExitCode.TEMPORARY,
-                        "the peer said nothing for " + patience.toSeconds()
+                        "the peer sent nothing for " + patience.toSeconds()
                                 + " seconds; is it stopped or overloaded?"));
         if (completion.status() == CompletionStatus.FLUSHED) {
             Optional<String> error = ConnectionEnd.error(connection);
@@ -139,10 +142,10 @@ public final class Mailbox implements AutoCloseable {
         return Optional.of(message);
     }
 
-    /** As {@link #receive}, of a peer that has to say something. */
+    /** Does the same as {@link #receive(Duration)}, for a peer that must send a message. */
     public ByteBuffer receive() {
         return receive(PATIENCE)
-                .orElseThrow(() -> new Failure(ExitCode.FAILED, "the peer closed the connection before all was done"));
+                .orElseThrow(() -> new Failure(ExitCode.FAILED, "the peer closed the connection during the work"));
     }
 
     @Override

@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A control message. On the wire it is a Send of a header of eight octets and the body:
+ * A control message. On the wire it is a Send of a header of eight bytes and the body:
  *
  * <pre>
  *    0                   1                   2                   3
@@ -25,13 +25,13 @@ public interface Message {
 
     int VERSION = 1;
 
-    /** Octets of the header. */
+    /** Bytes of the header. */
     int HEADER_LENGTH = 8;
 
-    /** Octets of the largest message, header included. */
+    /** Bytes of the largest message, including the header. */
     int MAX_LENGTH = 1024;
 
-    /** Number of the kind of message on the wire, 1 to 255. */
+    /** Returns the number of the message kind on the wire, 1 to 255. */
     int type();
 
     /** Writes the body at the buffer's position, in its big-endian order. */
@@ -48,7 +48,7 @@ public interface Message {
         target.putInt(start + 4, target.position() - start - HEADER_LENGTH);
     }
 
-    /** Writes a text: two octets of length, then UTF-8. */
+    /** Writes a text: two bytes of length, then UTF-8. */
     static void putText(ByteBuffer target, String text) {
         byte[] octets = text.getBytes(StandardCharsets.UTF_8);
         target.putShort((short) octets.length).put(octets);

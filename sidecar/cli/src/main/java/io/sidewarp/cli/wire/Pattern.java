@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Test data: octets that follow from a seed and their position, and that repeat nowhere. */
+/** Test data: bytes that depend on a seed and their position, and that repeat nowhere. */
 public final class Pattern {
 
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -15,7 +15,9 @@ public final class Pattern {
 
     private Pattern() {}
 
-    /** Fills memory with the pattern, as if it began {@code start} octets (a multiple of 8) into it. */
+    /**
+     * Fills memory with the part of the pattern that begins {@code start} bytes (a multiple of 8) after its beginning.
+     */
     public static void fill(MemorySegment target, long seed, long start) {
         long octets = target.byteSize();
         long position = 0;
@@ -27,12 +29,12 @@ public final class Pattern {
         }
     }
 
-    /** As {@link #fill(MemorySegment, long, long)} from the pattern's beginning. */
+    /** Fills memory like {@link #fill(MemorySegment, long, long)}, from the pattern's beginning. */
     public static void fill(MemorySegment target, long seed) {
         fill(target, seed, 0);
     }
 
-    /** Position of the first octet that is not the pattern's, or -1. */
+    /** Returns the position of the first byte that differs from the pattern, or -1. */
     public static long firstDifference(MemorySegment memory, long seed) {
         long octets = memory.byteSize();
         long position = 0;
@@ -52,7 +54,7 @@ public final class Pattern {
         return (byte) (word(seed, start + position - within) >>> (Byte.SIZE * within));
     }
 
-    /** The octets at a position that is a multiple of 8: a well mixed function of seed and position. */
+    /** Returns the eight bytes at a position that is a multiple of 8: a well mixed function of seed and position. */
     private static long word(long seed, long position) {
         long mixed = seed + (position + Long.BYTES) * STEP;
         mixed = (mixed ^ (mixed >>> 30)) * 0xBF58476D1CE4E5B9L;

@@ -15,15 +15,15 @@ import io.sidewarp.client.WorkRequest;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 
-/** Sets connections up whose receives are posted before their peers can send. */
+/** Sets up connections whose receives are posted before their peers can send. */
 public final class ReceivesFirst {
 
     private ReceivesFirst() {}
 
     /**
-     * Sets a connection up that has a queue of its own over gRPC.
+     * Sets up a connection with its own queue over gRPC.
      *
-     * @param outstanding requests that the queue is to take
+     * @param outstanding number of requests that the queue must take
      * @see #open(Session, ConnectionOptions, QueueOptions, BiFunction, Consumer)
      */
     public static <T> T open(
@@ -38,10 +38,10 @@ public final class ReceivesFirst {
     }
 
     /**
-     * Sets a connection up that has a queue of its own.
+     * Sets up a connection with its own queue.
      *
-     * @param begin posts receives, and makes what uses the connection
-     * @param establish gives the connection to connect or accept
+     * @param begin posts receives, and creates the user of the connection
+     * @param establish passes the connection to connect or accept
      */
     public static <T> T open(
             Session session,
@@ -69,7 +69,7 @@ public final class ReceivesFirst {
     /**
      * Posts a receive.
      *
-     * @throws Failure when the queue has too few credits; it would wait for a message forever
+     * @throws Failure when the queue has too few credits; a wait for credits would last forever
      */
     public static void post(WorkQueue queue, long id, WorkRequest receive) {
         if (!queue.tryPost(id, receive)) {

@@ -6,14 +6,14 @@ package io.sidewarp.cli.wire;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 
-/** Names of files in the shared volume, so that commands that run at the same time do not meet. */
+/** Makes names of files in the shared volume that are unique among commands that run at the same time. */
 public final class RegionNames {
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private RegionNames() {}
 
-    /** A name that nobody else has. */
+    /** Returns a unique name. */
     public static String next(String purpose) {
         byte[] unique = new byte[6];
         RANDOM.nextBytes(unique);

@@ -26,8 +26,8 @@ public final class Server {
         /**
          * Accepts and serves, or rejects.
          *
-         * @return what to tell on standard output about it; empty when it is only a part of what is to be served
-         * @throws Exception what went wrong with this peer; the server lives on
+         * @return a line for standard output; empty when the connection is only a part of what is served
+         * @throws Exception the failure of this peer; the server continues
          */
         String serve(IncomingConnection request) throws Exception;
     }
@@ -37,14 +37,14 @@ public final class Server {
     public interface GreetedHandler {
 
         /**
-         * As {@link Handler#serve}.
+         * Serves like {@link Handler#serve}.
          *
-         * @param hello what the peer wants
+         * @param hello the peer's wish
          */
         String serve(IncomingConnection request, Hello hello) throws Exception;
     }
 
-    /** Between the address and the UDP port that a server on SCTP prints. */
+    /** Text between the address and the UDP port that a server on SCTP prints. */
     public static final String UDP_PORT = " in UDP port ";
 
     private final Handler handler;
@@ -52,10 +52,10 @@ public final class Server {
     private final boolean once;
     private final CompletableFuture<Integer> first = new CompletableFuture<>();
 
-    /** What becomes of peers is a consequence of this side's end from then on. */
+    /** True when this side ends. Failures of peers are then a consequence of this end. */
     private volatile boolean ending;
 
-    /** @param once end when the first peer was served */
+    /** @param once whether to end after the first peer */
     public Server(Handler handler, PrintWriter out, boolean once) {
         this.handler = handler;
         this.out = out;
@@ -63,16 +63,16 @@ public final class Server {
     }
 
     /**
-     * A server of this command, which turns others away.
+     * Returns a server of this command, which refuses other programs.
      *
-     * @param name of what is offered, for refusals
+     * @param name name of the service, for refusals
      */
     public static Server greeted(String name, GreetedHandler handler, PrintWriter out, boolean once) {
         return new Server(request -> greet(name, handler, out, request), out, once);
     }
 
     /**
-     * Listens until it is interrupted, or the first peer was served when that is all.
+     * Listens until it is interrupted, or, with {@code once}, until the first peer was served.
      *
      * @return exit code
      */
@@ -125,7 +125,7 @@ public final class Server {
         }
     }
 
-    /** Tells a peer that waits for an answer why it gets no other one; one that was accepted hears nothing of this. */
+    /** Tells a peer that waits for an answer why it is refused. A peer that was accepted hears nothing of this. */
     private static void refuse(IncomingConnection request, Failure failure) {
         String whose = failure.getCause() instanceof SidewarpException ? "its sidecar says: " : "";
         reject(request, whose + failure.getMessage());
@@ -146,12 +146,12 @@ public final class Server {
         return new HostPort(request.remoteAddress(), request.remotePort());
     }
 
-    /** Rejects with a reason; the request may have lapsed meanwhile. */
+    /** Rejects with a reason. The request may have lapsed meanwhile. */
     public static void reject(IncomingConnection request, String why) {
         try {
             request.reject(Hello.refusal(why));
         } catch (SidewarpException e) {
-            // The peer is gone, or hears of it by its own time limit.
+            // The peer is gone, or its own time limit will end the attempt.
         }
     }
 }

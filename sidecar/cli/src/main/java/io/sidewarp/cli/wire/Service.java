@@ -6,11 +6,11 @@ package io.sidewarp.cli.wire;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** What a connection between two ends of this command is for. The number is on the wire. */
+/** Purpose of a connection between two ends of this command. Its number is on the wire. */
 public enum Service {
     PING(1, "sidewarp ping --listen"),
     PERF(2, "sidewarp perf --listen"),
-    /** A connection whose throughput or latency is measured; it belongs to one of {@link #PERF}. */
+    /** A connection whose throughput or latency is measured. It belongs to one of {@link #PERF}. */
     PERF_DATA(3, "sidewarp perf --listen"),
     COPY(4, "sidewarp serve"),
     DEMO(5, "sidewarp demo");
@@ -27,7 +27,7 @@ public enum Service {
         return number;
     }
 
-    /** The command that offers it. */
+    /** Returns the command that offers the service. */
     public String server() {
         return server;
     }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * What the command's two ends have in common: hello, control messages, servers, test data. docs/cli.md has the layouts
- * of the messages.
+ * Common parts of the command's two ends: hello, control messages, servers, test data. The Javadoc of each message has
+ * its layout.
  */
 @NullMarked
 package io.sidewarp.cli.wire;

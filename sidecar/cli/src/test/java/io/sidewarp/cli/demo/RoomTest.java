@@ -30,7 +30,7 @@ class RoomTest {
     void looksAtTheDirectoryThatIsGiven() {
         assertThatExceptionOfType(Failure.class)
                 .isThrownBy(() -> Room.window(Path.of("/proc"), 1024 * MIB))
-                .withMessageContainingAll("in /proc there is room for 0", "--window", "--dir")
+                .withMessageContainingAll("/proc has room for 0", "--window", "--dir")
                 .satisfies(failure -> assertThat(failure.exitCode()).isEqualTo(ExitCode.NO_RESOURCES));
     }
 

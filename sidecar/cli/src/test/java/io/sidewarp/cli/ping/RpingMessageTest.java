@@ -28,6 +28,6 @@ class RpingMessageTest {
     void aMessageOfAnotherLengthIsNoneOfRping() {
         assertThatThrownBy(() -> RpingMessage.decode(ByteBuffer.allocate(RpingMessage.LENGTH + 1)))
                 .isInstanceOf(Failure.class)
-                .hasMessageContaining("17 octets");
+                .hasMessageContaining("17 bytes");
     }
 }

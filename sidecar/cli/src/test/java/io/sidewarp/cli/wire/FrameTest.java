@@ -87,6 +87,6 @@ class FrameTest {
         Frame frame = Octets.frame(ERROR);
         assertThatThrownBy(() -> frame.expect(2, ErrorMessage::decode))
                 .isInstanceOf(Failure.class)
-                .hasMessageContaining("no place");
+                .hasMessageContaining("not expected");
     }
 }

@@ -13,12 +13,12 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The functions of rdma/rdma_cma.h, the connection manager. Those that fail return the negative error number, as pointer or
- * as number.
+ * Functions of rdma/rdma_cma.h, the connection manager. A function that fails returns the negative error number, as a
+ * pointer or as a number.
  */
 final class CmCalls {
 
-    /** It depends on the library of verbs. */
+    /** Library of the connection manager. It depends on the verbs library. */
     static final String LIBRARY_NAME = "librdmacm.so.1";
 
     private static final SymbolLookup LIBRARY = Native.library(LIBRARY_NAME);
@@ -55,9 +55,9 @@ final class CmCalls {
     }
 
     /**
-     * The devices as contexts of verbs, which the library opens once and keeps.
+     * Returns the devices as contexts of verbs. The library opens each context once and keeps it.
      *
-     * @param count gets their number
+     * @param count gets the number of devices
      */
     static long getDevices(MemorySegment count) {
         return Native.callForPointer(GET_DEVICES, count.address());
@@ -80,7 +80,7 @@ final class CmCalls {
         return Native.call(CREATE_ID, channel, out.address(), 0L, PORT_SPACE_TCP);
     }
 
-    /** Blocks until all events of it are acknowledged. */
+    /** Blocks until all events of the identifier are acknowledged. */
     static int destroyId(long id) {
         return Native.call(DESTROY_ID, id);
     }
@@ -101,7 +101,7 @@ final class CmCalls {
         return Native.call(RESOLVE_ROUTE, id, timeoutMillis);
     }
 
-    /** Some devices, siw among them, do not return before TCP is connected, or has given up. */
+    /** Some devices, such as siw, return only after TCP has connected or has given up. */
     static int connect(long id, MemorySegment parameters) {
         return Native.call(CONNECT, id, parameters.address());
     }

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
-/** The events of a device's connections. */
+/** Channel for the events of a device's connections. */
 final class CmChannel implements VerbsLoop.Source {
 
     private final long channel;
@@ -19,25 +19,25 @@ final class CmChannel implements VerbsLoop.Source {
 
     CmChannel() {
         channel = CmCalls.createEventChannel();
-        KernelErrors.check("no channel to the connection manager (/dev/infiniband/rdma_cm)", channel);
+        KernelErrors.check("cannot open a channel to the connection manager (/dev/infiniband/rdma_cm)", channel);
     }
 
-    /** A new identifier, whose events the handler gets on the loop. */
+    /** Creates an identifier. The handler gets its events on the loop. */
     CmId create(Consumer<CmEvent> handler) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(LONG);
-            KernelErrors.check("no connection could be begun", CmCalls.createId(channel, out));
+            KernelErrors.check("cannot begin a connection", CmCalls.createId(channel, out));
             return adopt(out.get(LONG, 0), handler);
         }
     }
 
-    /** The identifier of a connection request. */
+    /** Wraps the identifier of a connection request. The handler gets its events on the loop. */
     CmId adopt(long id, Consumer<CmEvent> handler) {
         handlers.put(id, handler);
         return new CmId(this, id);
     }
 
-    /** Gives an identifier back, which ends its connection or listener. */
+    /** Destroys an identifier, which ends its connection or listener. */
     void destroy(long id) {
         handlers.remove(id);
         int ignored = CmCalls.destroyId(id);
@@ -54,7 +54,7 @@ final class CmChannel implements VerbsLoop.Source {
             MemorySegment out = arena.allocate(LONG);
             while (CmCalls.getCmEvent(channel, out) == 0) {
                 CmEvent event = CmEvent.copyOf(out.get(LONG, 0));
-                // First: an identifier is not given back before its events are.
+                // Acknowledges first: the library destroys an identifier only after all its events are acknowledged.
                 CmCalls.ackCmEvent(out.get(LONG, 0));
                 boolean request = event.kind() == CmEvent.Kind.CONNECT_REQUEST;
                 Consumer<CmEvent> handler = handlers.get(request ? event.listenId() : event.id());

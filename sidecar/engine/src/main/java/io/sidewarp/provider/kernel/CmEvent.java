@@ -10,16 +10,16 @@ import java.lang.foreign.MemorySegment;
 import java.util.OptionalInt;
 
 /**
- * What the connection manager tells of a connection, copied.
+ * An event of the connection manager, copied from the library's memory.
  *
- * @param id what it is about; for a connection request the new connection
- * @param listenId the listener that a connection request came to, else 0
+ * @param id the connection that the event concerns; for a connection request the new connection
+ * @param listenId the listener that received the connection request, else 0
  * @param status 0, or a negative error number
- * @param depths what the peer said in a connection request
+ * @param depths the peer's depths in a connection request
  */
 record CmEvent(long id, long listenId, Kind kind, int status, byte[] privateData, ReadDepths depths) {
 
-    /** enum rdma_cm_event_type, in its order. */
+    /** Kinds in the order of enum rdma_cm_event_type. */
     enum Kind {
         ADDR_RESOLVED,
         ADDR_ERROR,
@@ -65,8 +65,9 @@ record CmEvent(long id, long listenId, Kind kind, int status, byte[] privateData
     }
 
     /**
-     * The connection manager gives them as this side's: what the peer serves is how many this side may begin. Where neither is
-     * told, the peer has not said: siw of one that asks with revision 1 of MPA.
+     * Returns the peer's depths. The connection manager gives them from this side's view: the initiator depth is the
+     * number of Reads that the peer serves. If both numbers are 0, the peer did not state its depths. For example, siw
+     * reports 0 for a peer that uses revision 1 of MPA.
      */
     private static ReadDepths depths(long parameters) {
         int served = Native.getUnsignedByte(parameters + VerbsLayout.CONN_INITIATOR_DEPTH);

@@ -20,7 +20,7 @@ import java.util.List;
 /** A connection or a listener of the connection manager. Calls return 0 or a negative error number. */
 final class CmId {
 
-    /** struct sockaddr_storage */
+    /** Size of struct sockaddr_storage, in bytes. */
     private static final int ADDRESS_LENGTH = 128;
 
     private final CmChannel channel;
@@ -31,7 +31,7 @@ final class CmId {
         this.id = id;
     }
 
-    /** The device that it uses, 0 while it uses none. */
+    /** Returns the context of the device that the connection uses, or 0 while it uses none. */
     long context() {
         return Native.getLong(id + VerbsLayout.CM_ID_VERBS);
     }
@@ -71,7 +71,7 @@ final class CmId {
         return memory;
     }
 
-    /** May take as long as TCP needs: not on the loop. */
+    /** Must not run on the loop, because the call may take as long as TCP needs. */
     int connect(ConnectionParameters parameters, int qpNumber, boolean shared) {
         try (Arena arena = Arena.ofConfined()) {
             return CmCalls.connect(id, conversion(arena, parameters, qpNumber, shared));

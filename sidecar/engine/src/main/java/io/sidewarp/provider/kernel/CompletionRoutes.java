@@ -10,20 +10,20 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out what a completion of the device belongs to. A work request carries the number of its queue, and which slot there
- * it has; one of a shared receive queue is also told with the device's number of the queue pair.
+ * Finds the queue to which a completion of the device belongs. The ID of a work request holds the number of its queue
+ * and its slot there. For a shared receive queue, the completion also carries the device's number of the queue pair.
  */
 final class CompletionRoutes {
 
-    /** Number of a queue pair that is gone. */
+    /** Number reported for a queue pair that no longer exists. */
     static final long GONE = 0;
 
-    /** Slots, of a queue's work, in the numbers that completions carry. Above are the queue's number and its kind. */
+    /** Mask of the slot in the ID of a work request. The bits above hold the queue's kind and its number. */
     private static final int SLOT_MASK = 0x7FFFFFFF;
 
     private static final long RECEIVE_FLAG = 1L << 31;
 
-    /** A queue pair. */
+    /** A queue pair that completions belong to. */
     interface Owner {
 
         long number();
@@ -34,14 +34,14 @@ final class CompletionRoutes {
 
         WorkCounters work();
 
-        /** No completion of the device can be of it. */
+        /** Returns whether the device can report no more completions of this queue pair. */
         boolean isGone();
     }
 
-    /** Where a completion was found, and where it goes. Its lock is held. */
+    /** The completion queue in which a completion was found. The caller holds its lock. */
     interface Outlet {
 
-        /** One that waits to be written by {@link #deliver}. */
+        /** Returns the entry to fill before {@link #deliver}. */
         WorkCompletion scratch();
 
         void deliver();
@@ -50,7 +50,7 @@ final class CompletionRoutes {
     private final Map<Long, Owner> owners = new ConcurrentHashMap<>();
     private final Map<Integer, Owner> byQpNumber = new ConcurrentHashMap<>();
     private final Map<Long, PostedWork> sharedReceives = new ConcurrentHashMap<>();
-    /** Most completions are of the queue pair that the one before was of. */
+    /** Owner of the previous completion. Most completions belong to the same queue pair as the one before. */
     private volatile @Nullable Owner last;
 
     static long sendTag(long number) {
@@ -67,12 +67,14 @@ final class CompletionRoutes {
         byQpNumber.put(qpNumber, owner);
     }
 
-    /** Its own work was told. Receives of a shared queue may still be. */
+    /**
+     * Removes a queue pair whose own work is completely reported. Its receives of a shared queue may still complete.
+     */
     void end(Owner owner) {
         owners.remove(owner.number());
     }
 
-    /** The device does not have it any more, so that its number may be another one's. */
+    /** Removes the device's number of a queue pair. The device may now give the number to another queue pair. */
     void remove(Owner owner, int qpNumber) {
         byQpNumber.remove(qpNumber, owner);
     }
@@ -86,8 +88,8 @@ final class CompletionRoutes {
     }
 
     /**
-     * Delivers what can be told now that the device has completed some work. A receive of a shared queue is told also when its
-     * queue pair is gone; then with {@link #GONE}.
+     * Records a completion of the device, and delivers all completions that are now due. A receive of a shared queue is
+     * delivered even if its queue pair no longer exists, with the number {@link #GONE}.
      *
      * @param invalidated the STag that the peer invalidated, or {@link PostedWork#NOT_INVALIDATED}
      */
@@ -109,7 +111,7 @@ final class CompletionRoutes {
         }
         Owner owner = byNumber(number);
         if (owner == null) {
-            // Completions of a queue pair that has ended were told then.
+            // The queue pair has ended. Its completions were delivered at that time.
             return;
         }
         PostedWork work = receive ? owner.receives() : owner.sends();

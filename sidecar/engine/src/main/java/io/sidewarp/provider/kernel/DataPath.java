@@ -10,8 +10,8 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 
 /**
- * A device's functions to post and to poll, which its driver has put into its context. No objects are made. Those that fail
- * return a positive error number, but for {@link #poll}.
+ * A device's functions to post and to poll. The driver has put their addresses into the device's context. Creates no
+ * objects. A function that fails returns a positive error number, except {@link #poll}.
  */
 final class DataPath {
 
@@ -36,7 +36,7 @@ final class DataPath {
         return Native.fastFunction(Native.getLong(context + offset), descriptor);
     }
 
-    /** @return completions taken, or negative when the queue is broken */
+    /** @return the number of completions taken, or a negative number when the queue is broken */
     int poll(long cq, int limit, long completions) {
         try {
             return (int) pollCq.invokeExact(cq, limit, completions);

@@ -9,7 +9,7 @@ import static io.sidewarp.provider.kernel.Native.LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** What a device tells without being asked: that there are completions, and that something has failed. */
+/** Asynchronous events of a device: completions and errors. */
 final class DeviceEvents {
 
     private final KernelDevice device;
@@ -20,10 +20,10 @@ final class DeviceEvents {
         this.device = device;
         this.context = context;
         this.channel = VerbsCalls.createCompChannel(context);
-        KernelErrors.check("no channel for completions", channel);
+        KernelErrors.check("cannot create a channel for completions", channel);
     }
 
-    /** Where completion queues tell. */
+    /** Returns the channel on which completion queues notify. */
     long channel() {
         return channel;
     }
@@ -77,9 +77,9 @@ final class DeviceEvents {
             case VerbsLayout.EVENT_CQ_ERR -> device.onCompletionQueueError(element);
             case VerbsLayout.EVENT_QP_FATAL -> device.onQueuePairError(element, "the stream failed");
             case VerbsLayout.EVENT_QP_REQ_ERR ->
-                device.onQueuePairError(element, "the peer, or this side, asked for what is not possible");
+                device.onQueuePairError(element, "the peer, or this side, made an invalid request");
             case VerbsLayout.EVENT_QP_ACCESS_ERR ->
-                device.onQueuePairError(element, "the peer asked for memory that it may not use");
+                device.onQueuePairError(element, "the peer accessed memory without permission");
             case VerbsLayout.EVENT_SRQ_LIMIT_REACHED -> device.onSharedReceiveLimit(element);
             case VerbsLayout.EVENT_DEVICE_FATAL -> device.onDeviceError();
             default -> {}

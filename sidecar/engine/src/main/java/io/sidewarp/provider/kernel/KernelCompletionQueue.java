@@ -17,9 +17,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Completions of the device. Some wait here instead, and come first: those found when notification was asked for, and those
- * of queue pairs that have ended. Work that nobody wants to be told of takes room in the device's queue as well, until it is
- * polled.
+ * A completion queue of the device. Some completions wait in this object and are polled first: those found while
+ * notification was requested, and those of queue pairs that have ended. Unsignaled work also occupies the device's
+ * queue until it is polled.
  */
 final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.Outlet {
 
@@ -36,7 +36,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
     private final Lifetime lifetime = new Lifetime(this::destroy);
     private final long cq;
     private final long cookie;
-    /** Where completions go while somebody polls. */
+    /** Destination of completions during a poll. */
     private WorkCompletion[] target = NOTHING;
 
     private int filled;
@@ -44,7 +44,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
     private boolean closed;
     private volatile boolean overrun;
 
-    /** @param cookie with which the device tells of it */
+    /** @param cookie identifies this queue in the device's events */
     KernelCompletionQueue(KernelDevice device, int capacity, long cookie, long cq) {
         this.device = device;
         this.capacity = capacity;
@@ -76,7 +76,9 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
         return filled;
     }
 
-    /** Takes everything from the device, so that those of a queue pair that ends are seen even if nobody polls. */
+    /**
+     * Takes all completions from the device. The completions of a queue pair that ends are seen even if nobody polls.
+     */
     synchronized void drain() {
         filled = 0;
         boolean more = true;
@@ -114,7 +116,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
         return scratch;
     }
 
-    /** Gives what is in {@link #scratch} to the caller that polls, or keeps it for the next one. */
+    /** Gives the completion in {@link #scratch} to the caller that polls, or keeps it for the next poll. */
     @Override
     public void deliver() {
         if (filled < target.length) {
@@ -126,7 +128,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
         }
     }
 
-    /** Delivers what is due of a queue whose work has ended. */
+    /** Delivers the remaining completions of a work queue that has ended. */
     synchronized void deliverAll(PostedWork work, long queuePair) {
         while (work.next(queuePair, scratch)) {
             deliver();
@@ -143,7 +145,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
             return;
         }
         int ignored = device.dataPath().requestNotification(cq, solicitedOnly);
-        // The device tells of what comes from now on only.
+        // The device notifies only of completions that arrive from now on.
         drain();
     }
 
@@ -153,7 +155,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
         }
     }
 
-    /** The device, or something here, has completions. On the loop. */
+    /** Calls the listener once: the device, or this object, has completions. On the loop. */
     void onEvent() {
         Runnable told;
         synchronized (this) {
@@ -165,7 +167,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
         }
     }
 
-    /** The device had no room for a completion. On the loop. */
+    /** Records that the device had no room for a completion. On the loop. */
     void onOverrun() {
         overrun = true;
     }
@@ -185,7 +187,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
         lifetime.retain();
     }
 
-    /** The application's queue pair is gone; the device may still have it. */
+    /** Ends the use by an application's queue pair. The device may still use this queue for that queue pair. */
     void release() {
         users.decrementAndGet();
     }

@@ -16,7 +16,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A peer that asks to connect, and the connection until it is established. On the loop, but for what the application calls.
+ * A peer's request to connect, and the connection until it is established. Runs on the loop, except the methods that
+ * the application calls.
  *
  * <pre>
  *   WAITING --> ACCEPTED --> OVER   established, or it failed
@@ -31,7 +32,7 @@ final class KernelConnectionRequest implements ConnectionRequest, KernelQueuePai
         OVER
     }
 
-    /** A queue pair that accepted, and who waits for its connection. */
+    /** The queue pair of the accept call, and the result for the caller. */
     private record Acceptance(
             KernelQueuePair queuePair,
             ConnectionParameters parameters,
@@ -57,12 +58,15 @@ final class KernelConnectionRequest implements ConnectionRequest, KernelQueuePai
         this.remote = id.remoteAddress();
     }
 
-    /** A listener without an address gets what arrives at all devices. */
+    /**
+     * Returns whether the request arrived at this device. A listener without an address gets the requests of all
+     * devices.
+     */
     boolean isOfDevice() {
         return id.context() == device.context();
     }
 
-    /** @param time for the answer, and for the peer to be connected */
+    /** @param time limit for the answer and the establishment together */
     void startTimer(Duration time) {
         timer = device.loop().schedule(time, this::onTimeout);
     }
@@ -88,7 +92,7 @@ final class KernelConnectionRequest implements ConnectionRequest, KernelQueuePai
         if (phase != Phase.ACCEPTED || taken == null) {
             return;
         }
-        // First: if it fails, the timer still ends the set-up.
+        // Computes the attributes first: if this fails, the timer still ends the set-up.
         ConnectionAttributes agreed =
                 KernelParameters.agreed(id, false, taken.parameters(), event.privateData(), event.depths());
         endPhase(Phase.OVER);
@@ -154,7 +158,7 @@ final class KernelConnectionRequest implements ConnectionRequest, KernelQueuePai
         return event.privateData().clone();
     }
 
-    /** The connection manager does not tell it. */
+    /** Returns 1, because the connection manager does not report the revision. */
     @Override
     public int mpaRevision() {
         return 1;
@@ -227,7 +231,7 @@ final class KernelConnectionRequest implements ConnectionRequest, KernelQueuePai
         return rejected;
     }
 
-    /** The connection manager cannot tell the peer how many would do. */
+    /** Rejects without the required ORD, which the connection manager cannot send to the peer. */
     @Override
     public CompletableFuture<Void> reject(byte[] reason, int requiredOrd) {
         return reject(reason);
@@ -255,7 +259,7 @@ final class KernelConnectionRequest implements ConnectionRequest, KernelQueuePai
         }
     }
 
-    /** The queue pair gives up. */
+    /** Ends the set-up because the queue pair gives up. */
     @Override
     public void abort() {
         Acceptance taken = acceptance;

@@ -41,21 +41,27 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A device of the kernel, in verbs. */
+/** A device of the kernel, behind the interface of verbs. */
 final class KernelDevice implements Device {
 
     private static final Logger LOG = LoggerFactory.getLogger(KernelDevice.class);
 
-    /** Connection parameters have 8 bits for the length, and MPA takes 4 octets for IRD and ORD (RFC 6581 section 6). */
+    /**
+     * Maximum size of private data, in bytes. Connection parameters have 8 bits for the length. MPA takes 4 bytes for
+     * IRD and ORD (RFC 6581 section 6).
+     */
     static final int MAX_PRIVATE_DATA = 251;
 
     private static final int MAX_SGE = 16;
-    /** Connection parameters have 8 bits for each. */
+    /** Maximum IRD and ORD: connection parameters have 8 bits for each. */
     private static final int MAX_DEPTH = 255;
 
     private static final long CLOSE_SECONDS = 10;
 
-    /** Connections that are being begun at a time: some devices keep a thread until TCP is connected, or has given up. */
+    /**
+     * Maximum number of simultaneous connection attempts. Some devices block a thread until TCP has connected or has
+     * given up.
+     */
     private static final int CONNECT_THREADS = 256;
 
     private final KernelLimits limits;
@@ -83,7 +89,7 @@ final class KernelDevice implements Device {
     private final CompletionRoutes routes = new CompletionRoutes();
     private final Set<KernelListener> listeners = ConcurrentHashMap.newKeySet();
 
-    /** @param onClosed called when nothing of it is left */
+    /** @param onClosed called after everything of the device is released */
     KernelDevice(KernelLimits limits, String name, long context, Runnable onClosed) {
         this.onClosed = onClosed;
         this.limits = limits;
@@ -117,7 +123,7 @@ final class KernelDevice implements Device {
         return channel;
     }
 
-    /** Runs what may take as long as the network needs. */
+    /** Runs, on another thread, a task that may take as long as the network needs. */
     void runBlocking(Runnable task) {
         blocking.execute(task);
     }
@@ -150,7 +156,7 @@ final class KernelDevice implements Device {
     @Override
     public ProtectionDomain allocateProtectionDomain() {
         long pd = VerbsCalls.allocPd(context);
-        KernelErrors.check("no protection domain", pd);
+        KernelErrors.check("cannot allocate a protection domain", pd);
         ProtectionDomain domain = new ProtectionDomain(numbers.incrementAndGet());
         domains.put(domain, KernelDomain.of(domain, pd));
         return domain;
@@ -179,16 +185,16 @@ final class KernelDevice implements Device {
         Set<AccessRight> access = attributes.access();
         if (queuePair != 0 || access.contains(AccessRight.REMOTE_INVALIDATE)) {
             throw new IllegalArgumentException(
-                    "a device of the kernel has no regions of a single connection, and so none"
-                            + " that a peer may invalidate; register it for the protection domain");
+                    "a device of the kernel has no regions of a single connection, and none that a peer may"
+                            + " invalidate; register the region for the protection domain, without this right");
         }
         if (access.contains(AccessRight.REMOTE_ATOMIC)) {
-            throw new IllegalArgumentException("this device has no atomic operations; drop the right");
+            throw new IllegalArgumentException("this device has no atomic operations; drop the right to them");
         }
         if (attributes.baseTaggedOffset() != 0) {
             throw new IllegalArgumentException(
-                    "the tagged offsets of this device are its own choice: ask for base tagged"
-                            + " offset 0, and use the one that the region then has");
+                    "this device chooses its tagged offsets itself: ask for base tagged offset 0,"
+                            + " and use the offset that the region then has");
         }
         KernelDomain domain = domain(protectionDomain);
         return regions.register(
@@ -210,7 +216,7 @@ final class KernelDevice implements Device {
         }
         long cookie = numbers.incrementAndGet();
         long cq = VerbsCalls.createCq(context, capacity, cookie, events.channel());
-        KernelErrors.check("no completion queue of " + capacity + " entries", cq);
+        KernelErrors.check("cannot create a completion queue of " + capacity + " entries", cq);
         KernelCompletionQueue queue = new KernelCompletionQueue(this, capacity, cookie, cq);
         completionQueues.put(cookie, queue);
         return queue;
@@ -229,7 +235,7 @@ final class KernelDevice implements Device {
             wanted.set(INT, VerbsLayout.SRQ_INIT_ATTR + VerbsLayout.SRQ_MAX_WR, capacity);
             wanted.set(INT, VerbsLayout.SRQ_INIT_ATTR + VerbsLayout.SRQ_MAX_SGE, sge);
             long srq = VerbsCalls.createSrq(domain.handle(), wanted);
-            KernelErrors.check("no shared receive queue of " + capacity + " entries", srq);
+            KernelErrors.check("cannot create a shared receive queue of " + capacity + " entries", srq);
             KernelSharedReceiveQueue queue =
                     new KernelSharedReceiveQueue(this, domain, numbers.incrementAndGet(), capacity, sge, srq);
             sharedReceives.put(queue.number(), queue);
@@ -275,7 +281,7 @@ final class KernelDevice implements Device {
         return CompletableFuture.completedFuture(List.of());
     }
 
-    // What the device tells, on the loop.
+    // Events of the device, on the loop.
 
     void onCompletions(long cookie) {
         KernelCompletionQueue queue = completionQueues.get(cookie);
@@ -357,14 +363,14 @@ final class KernelDevice implements Device {
         }
     }
 
-    /** What the device allows. */
+    /** Limits that the device reports. */
     private record DeviceLimits(
             int queue, int sge, int completions, int ird, int ord, int sharedReceives, int sharedSge) {
 
         static DeviceLimits query(long context) {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment told = arena.allocate(VerbsLayout.DEVICE_ATTR_LENGTH, Long.BYTES);
-                KernelErrors.check("the device does not tell its limits", VerbsCalls.queryDevice(context, told));
+                KernelErrors.check("cannot query the limits of the device", VerbsCalls.queryDevice(context, told));
                 return new DeviceLimits(
                         told.get(INT, VerbsLayout.DEVICE_ATTR_MAX_QP_WR),
                         told.get(INT, VerbsLayout.DEVICE_ATTR_MAX_SGE),
@@ -386,15 +392,16 @@ final class KernelDevice implements Device {
             if (mr < 0) {
                 throw new RegionException(
                         RegionException.Reason.LIMIT,
-                        "the device did not register " + memory.byteSize() + " octets: "
+                        "the device did not register " + memory.byteSize() + " bytes: "
                                 + KernelErrors.describe((int) mr)
-                                + "; it pins them, so raise the limit of locked memory of the container, or register less");
+                                + "; the device pins memory, so raise the container's limit of locked memory,"
+                                + " or register less");
             }
             domain.lifetime().retain();
             return new KernelRegistration(domain, mr, memory.address());
         }
 
-        /** Verbs permit no change by peers where this side may change nothing. */
+        /** Converts rights to flags. Verbs allow remote write access only together with local write access. */
         private static int bits(Set<AccessRight> access) {
             int bits = 0;
             if (access.contains(AccessRight.LOCAL_WRITE)) {
@@ -421,7 +428,7 @@ final class KernelDevice implements Device {
 
         @Override
         public void revoke() {
-            KernelErrors.check("the device keeps a region", VerbsCalls.deregMr(mr));
+            KernelErrors.check("cannot deregister a region", VerbsCalls.deregMr(mr));
             domain.lifetime().release();
         }
     }

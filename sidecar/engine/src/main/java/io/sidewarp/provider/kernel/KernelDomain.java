@@ -7,12 +7,12 @@ import io.sidewarp.engine.memory.ProtectionDomain;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** A protection domain, and what the device knows it as. */
+/** A protection domain, and the device's handle of it. */
 final class KernelDomain {
 
     private final ProtectionDomain facade;
     private final long pd;
-    /** Memory that flushes name: an RDMA Read has an element with a valid key, even if it reads no bytes. */
+    /** Memory for flushes: an RDMA Read needs an element with a valid key, even if it reads no bytes. */
     private final Arena arena;
 
     private final MemorySegment sink;
@@ -29,10 +29,10 @@ final class KernelDomain {
     }
 
     /**
-     * Registers the memory that flushes name.
+     * Registers the memory for flushes.
      *
-     * @param pd the device's protection domain, which is given back when that fails
-     * @throws IllegalStateException when the device registers no more
+     * @param pd the device's protection domain, which is deallocated when the registration fails
+     * @throws IllegalStateException when the device cannot register more memory
      */
     static KernelDomain of(ProtectionDomain facade, long pd) {
         Arena arena = Arena.ofShared();
@@ -41,7 +41,7 @@ final class KernelDomain {
         if (region < 0) {
             arena.close();
             int ignored = VerbsCalls.deallocPd(pd);
-            KernelErrors.check("no memory for flushes", region);
+            KernelErrors.check("cannot register memory for flushes", region);
         }
         return new KernelDomain(facade, pd, arena, sink, region);
     }

@@ -7,7 +7,7 @@ import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 
-/** What the numbers of errors mean. */
+/** Converts error numbers to texts, exceptions and completion statuses. */
 final class KernelErrors {
 
     static final int EAGAIN = 11;
@@ -42,11 +42,11 @@ final class KernelErrors {
             case ENOENT -> "there is no such device file";
             case ENODEV -> "no RDMA device has such an address";
             case ENOMEM -> "the device or the limit of locked memory (ulimit -l) allows no more";
-            case EINVAL -> "the device does not take that";
-            case ENOSPC -> "the device has no more of them";
+            case EINVAL -> "the device rejects these parameters";
+            case ENOSPC -> "the device has no free object of this kind";
             case EADDRINUSE -> "the address is in use";
             case EADDRNOTAVAIL -> "no RDMA device of this network namespace has the address, or its port is in use";
-            case ENETUNREACH, EHOSTUNREACH -> "there is no route to it";
+            case ENETUNREACH, EHOSTUNREACH -> "there is no route to the address";
             case ECONNRESET -> "the peer closed the connection";
             case ETIMEDOUT -> "no answer in time";
             case ECONNREFUSED -> "nobody listens there";
@@ -66,7 +66,7 @@ final class KernelErrors {
         return new ConnectionFailedException(kind, "cannot connect to " + remote + ": " + describe(result));
     }
 
-    /** A status of enum ibv_wc_status. */
+    /** Converts a status of enum ibv_wc_status. */
     static CompletionStatus status(int status) {
         return switch (status) {
             case VerbsLayout.WC_SUCCESS -> CompletionStatus.SUCCESS;

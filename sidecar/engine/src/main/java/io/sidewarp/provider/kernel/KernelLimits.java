@@ -4,7 +4,7 @@
 package io.sidewarp.provider.kernel;
 
 /**
- * What an application may have of a device, if the device allows as much.
+ * Limits of what an application may use of a device. The device may have lower limits.
  *
  * @param sendQueue entries of a send queue
  * @param receiveQueue entries of a receive queue
@@ -13,7 +13,7 @@ package io.sidewarp.provider.kernel;
  */
 public record KernelLimits(int sendQueue, int receiveQueue, int ird, int ord) {
 
-    /** 16384 entries of each queue, IRD and ORD 64. */
+    /** Returns the defaults: 16384 entries for each queue, and 64 for IRD and ORD. */
     public static KernelLimits defaults() {
         return new KernelLimits(16_384, 16_384, 64, 64);
     }

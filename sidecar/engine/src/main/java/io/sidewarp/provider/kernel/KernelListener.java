@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A listener of the connection manager. It lives on the loop. */
+/** A listener of the connection manager. Belongs to the loop. */
 final class KernelListener implements Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(KernelListener.class);
@@ -54,10 +54,10 @@ final class KernelListener implements Listener {
         return result;
     }
 
-    /** @return why it is not possible */
+    /** @return the reason for a failure, or empty */
     private Optional<String> bind(InetSocketAddress address) {
         if (address.isUnresolved()) {
-            return Optional.of("the name is not known");
+            return Optional.of("the name cannot be resolved");
         }
         try {
             CmId created = device.channel().create(this::onEvent);
@@ -96,7 +96,7 @@ final class KernelListener implements Listener {
         }
     }
 
-    /** It has got its answer, or lapsed. */
+    /** Removes a request that was answered or has lapsed. */
     void onAnswered(KernelConnectionRequest request) {
         waiting.remove(request);
     }

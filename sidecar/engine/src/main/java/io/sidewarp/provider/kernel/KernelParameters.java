@@ -14,12 +14,12 @@ import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.ReadDepths;
 import org.jspecify.annotations.Nullable;
 
-/** What can be wanted of a connection of the kernel, and what is known of one. */
+/** Checks the parameters of a connection, and collects the attributes of an established one. */
 final class KernelParameters {
 
     private KernelParameters() {}
 
-    /** Why a connection cannot be had with these parameters, or null. */
+    /** Returns why the device cannot make a connection with these parameters, or null. */
     static @Nullable ConnectionFailedException problem(KernelDevice device, ConnectionParameters wanted) {
         DeviceAttributes own = device.attributes();
         if (wanted.llp() != Llp.TCP) {
@@ -37,10 +37,10 @@ final class KernelParameters {
         return problem(wanted.privateData());
     }
 
-    /** Why this private data cannot be sent, or null. */
+    /** Returns why this private data cannot be sent, or null. */
     static @Nullable ConnectionFailedException problem(byte[] privateData) {
         return privateData.length > KernelDevice.MAX_PRIVATE_DATA
-                ? invalid(privateData.length + " octets of private data; the device takes at most "
+                ? invalid(privateData.length + " bytes of private data; the device takes at most "
                         + KernelDevice.MAX_PRIVATE_DATA)
                 : null;
     }
@@ -50,8 +50,8 @@ final class KernelParameters {
     }
 
     /**
-     * What start-up agreed on, as far as the connection manager tells: not the revision of MPA, CRCs, Markers and the size of
-     * segments.
+     * Returns the result of start-up, as far as the connection manager reports it. The connection manager does not
+     * report the revision of MPA, CRCs, Markers and the size of segments.
      */
     static ConnectionAttributes agreed(
             CmId id, boolean initiator, ConnectionParameters wanted, byte[] privateData, ReadDepths peer) {

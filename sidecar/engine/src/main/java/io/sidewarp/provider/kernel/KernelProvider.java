@@ -17,23 +17,21 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Carries out verbs on an iWARP device of the kernel: an RNIC, a virtual function of one, or soft-iWARP (siw). Needs librdmacm,
- * libibverbs with the driver of the device, and the device's files below /dev/infiniband.
+ * Carries out verbs on an iWARP device of the kernel: an RNIC, a virtual function of an RNIC, or soft-iWARP (siw).
+ * Needs librdmacm, libibverbs with the driver of the device, and the device's files below /dev/infiniband.
  */
 public final class KernelProvider implements RdmaProvider {
 
-    /** {@link #name()}. */
+    /** The {@link #name()} of this provider. */
     public static final String NAME = "kernel";
 
-    /** Contexts in use: the library has one of each device, which tells of everything in one place. */
+    /** Contexts in use. The library has one context for each device, and all events of the device arrive there. */
     private static final Set<Long> OPEN = ConcurrentHashMap.newKeySet();
 
     private final List<String> names;
     private final KernelLimits limits;
 
-    /**
-     * @param names of devices, of which the first that is there is used; none: any iWARP device
-     */
+    /** @param names names of devices; the first that exists is used; if empty, any iWARP device */
     public KernelProvider(List<String> names, KernelLimits limits) {
         this.names = List.copyOf(names);
         this.limits = limits;
@@ -98,13 +96,14 @@ public final class KernelProvider implements RdmaProvider {
     /**
      * iWARP devices that can be opened.
      *
-     * @param list of the library, which keeps their contexts open until it is freed; 0: there is none
-     * @param byName contexts
+     * @param list the library's list, which keeps the contexts open until it is freed; 0 if there is none
+     * @param byName contexts by the device's name
      */
     private record Devices(long list, Map<String, Long> byName) {
 
         static Devices get() {
-            // Here it is an exception; in the initialization of a class it would be an error.
+            // Loads the library here, where a failure is an exception. In the initialization of a class it would be an
+            // error.
             SymbolLookup ignored = Native.library(CmCalls.LIBRARY_NAME);
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment count = arena.allocate(INT);

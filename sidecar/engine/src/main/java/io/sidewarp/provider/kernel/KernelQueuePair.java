@@ -30,16 +30,16 @@ import org.jspecify.annotations.Nullable;
 /** A queue pair of the device. */
 final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
 
-    /** How often the end of what is under way is looked for. */
+    /** Interval of the checks whether posted work has completed. */
     private static final Duration LOOK = Duration.ofMillis(2);
-    /** For the device to flush what is posted; behind that it is flushed here. */
+    /** Time for the device to flush posted work. After this time, this class flushes the rest. */
     private static final Duration FLUSH_LIMIT = Duration.ofSeconds(1);
-    /** From an error, or from a close of this side, to the end of the stream. */
+    /** Maximum time from an error, or from a close of this side, to the end of the stream. */
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
 
     private static final String UNCONFIRMED =
-            "the connection ended before the peer confirmed what was sent last, and the device"
-                    + " does not tell whether the peer closed, terminated or reset it";
+            "the connection ended before the peer confirmed the data sent last, and the device"
+                    + " does not report whether the peer closed, terminated or reset it";
 
     private final KernelDevice device;
     private final KernelDomain domain;
@@ -59,21 +59,21 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
     private volatile QueuePairState state = QueuePairState.IDLE;
     private volatile boolean ending;
     private volatile boolean gone;
-    /** Both sides closed in good order, as far as the device tells. */
+    /** True if both sides closed in good order, as far as the device reports. */
     private volatile boolean gracefulEnd;
 
     private volatile ConnectionAttributes attributes = ConnectionAttributes.UNCONNECTED;
     private volatile QueuePairEventListener events = (queuePair, newState, error, message) -> {};
-    /** Keeps work from being posted behind the last look at it. */
+    /** Lock that prevents a post after the last check of posted work. */
     private final Object posting = new Object();
 
-    // The loop's own.
+    // Used only on the loop.
     private @Nullable Connecting setup;
     private @Nullable CmId connection;
     private String cause = "closed";
-    /** A flush is posted that confirms what was sent before this side closes. */
+    /** True after a flush was posted that confirms sent data before this side closes. */
     private boolean confirming;
-    /** This side has asked the device to close. */
+    /** True after this side has asked the device to close. */
     private boolean disconnecting;
 
     KernelQueuePair(KernelDevice device, KernelDomain domain, long number, QueuePairAttributes wanted, int maxSge) {
@@ -114,19 +114,19 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
             attr.set(LONG, VerbsLayout.QP_INIT_SEND_CQ, sendCompletions.handle());
             attr.set(LONG, VerbsLayout.QP_INIT_RECV_CQ, receiveCompletions.handle());
             attr.set(LONG, VerbsLayout.QP_INIT_SRQ, sharedReceives == null ? 0 : sharedReceives.handle());
-            // A request with a flush is two elements.
+            // A request with a flush takes two elements.
             attr.set(INT, VerbsLayout.QP_INIT_MAX_SEND_WR, 2 * wanted.sendQueue());
             attr.set(INT, VerbsLayout.QP_INIT_MAX_RECV_WR, wanted.receiveQueue());
             attr.set(INT, VerbsLayout.QP_INIT_MAX_SEND_SGE, maxSge);
             attr.set(INT, VerbsLayout.QP_INIT_MAX_RECV_SGE, maxSge);
             attr.set(INT, VerbsLayout.QP_INIT_TYPE, VerbsLayout.QP_TYPE_RC);
             long created = VerbsCalls.createQp(domain.handle(), attr);
-            KernelErrors.check("no queue pair", created);
+            KernelErrors.check("cannot create a queue pair", created);
             int access = VerbsLayout.ACCESS_REMOTE_WRITE | VerbsLayout.ACCESS_REMOTE_READ;
             int result = modify(created, VerbsLayout.QPS_INIT, access);
             if (result < 0) {
                 int ignored = VerbsCalls.destroyQp(created);
-                KernelErrors.check("no queue pair", result);
+                KernelErrors.check("cannot create a queue pair", result);
             }
             return created;
         }
@@ -146,7 +146,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         return qp;
     }
 
-    /** The device's number of it, which comes again. */
+    /** Returns the device's number of this queue pair. The device reuses numbers. */
     int qpNumber() {
         return qpNumber;
     }
@@ -240,7 +240,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         return result;
     }
 
-    /** False when it is not IDLE, or about to end. */
+    /** Starts a set-up. Returns false when the queue pair is not IDLE, or is about to end. */
     boolean begin() {
         synchronized (posting) {
             if (state != QueuePairState.IDLE || ending) {
@@ -251,15 +251,15 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         }
     }
 
-    /** What sets it up, and is told to end when this side gives up. On the loop. */
+    /** Sets the set-up to abort when this side gives up. On the loop. */
     void setConnecting(Connecting newSetup) {
         setup = newSetup;
     }
 
     /**
-     * RDMA mode begins. On the loop.
+     * Enters RDMA mode. On the loop.
      *
-     * @return false when this side has given up meanwhile, of which the set-up will hear
+     * @return false when this side has given up meanwhile; the set-up is told by {@link Connecting#abort}
      */
     boolean onEstablished(CmId established, ConnectionAttributes agreed) {
         if (state != QueuePairState.CONNECTING) {
@@ -272,21 +272,21 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         return true;
     }
 
-    /** Start-up failed; what set it up is told to give up in the end. On the loop. */
+    /** Ends after start-up failed. The end includes a call of {@link Connecting#abort}. On the loop. */
     void onSetupFailed(String message) {
         finish(message);
     }
 
-    // The end, on the loop.
+    // Ending, on the loop.
 
     /**
-     * The connection has ended. Devices tell of a peer that closed in the same way as of one that terminated or reset the
-     * connection.
+     * Handles the end of the connection. Devices report a peer that closed in the same way as a peer that terminated or
+     * reset the connection.
      *
-     * @param orderly whether the device tells of no error
+     * @param orderly whether the device reports no error
      */
     void onDisconnected(boolean orderly) {
-        // A flush may have succeeded before.
+        // Takes the completion of a flush that succeeded before the end.
         drain();
         gracefulEnd = orderly && disconnecting && state == QueuePairState.CLOSING && !sends.hasFailed();
         if (state == QueuePairState.RTS) {
@@ -298,7 +298,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         end();
     }
 
-    /** Ends the stream, with an error where data was sent that may not have arrived. */
+    /** Ends the stream. Reports an error if data was sent that may not have arrived. */
     private void end() {
         boolean open = state == QueuePairState.RTS || state == QueuePairState.CLOSING;
         if (open && !gracefulEnd && sends.isUnconfirmed()) {
@@ -308,7 +308,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         finish(cause);
     }
 
-    /** The device found an error. */
+    /** Handles an error that the device found. */
     void onError(String message) {
         if (state == QueuePairState.RTS || state == QueuePairState.CLOSING) {
             cause = message;
@@ -339,7 +339,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
             }
             state = QueuePairState.CLOSED;
         }
-        // Has the device flush what is posted; one that did so by itself refuses.
+        // Asks the device to flush posted work. A device that has already done this refuses the change.
         int ignored = modify(qp, VerbsLayout.QPS_ERR, 0);
         awaitFlush(message, System.nanoTime() + FLUSH_LIMIT.toNanos());
     }
@@ -369,7 +369,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         }
     }
 
-    /** The application may close what this used. */
+    /** Releases the objects that this queue pair used, so that the application may close them. */
     private void release() {
         domain.facade().releaseQueuePair();
         sendCompletions.release();
@@ -387,10 +387,13 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         }
     }
 
-    /** Gives everything back to the device; when it has not returned from connecting yet, after that. On the loop. */
+    /**
+     * Gives everything back to the device. If the device is still connecting, the set-up calls this after the device
+     * has returned. On the loop.
+     */
     void destroy() {
         int ignored = VerbsCalls.destroyQp(qp);
-        // From now on the device completes no receive of a shared queue for it.
+        // From now on the device completes no receive of a shared queue for this queue pair.
         drain();
         device.routes().remove(this, qpNumber);
         CmId current = connection;
@@ -421,7 +424,10 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         return closed.copy();
     }
 
-    /** Devices drop what is not carried out yet, and some do not wait until the peer has what was. */
+    /**
+     * Waits until the peer has confirmed all sends, and then disconnects. Devices drop unfinished work when they
+     * disconnect. Some devices do not wait until the peer has received finished work.
+     */
     private void awaitSends(long until) {
         if (state != QueuePairState.CLOSING) {
             return;
@@ -459,7 +465,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         abort();
     }
 
-    // Facts.
+    // Attributes and counters.
 
     @Override
     public long number() {
@@ -481,7 +487,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         return state == QueuePairState.CLOSED && !gracefulEnd && sends.isUnconfirmed();
     }
 
-    /** What this side did; what peers do by Write and Read nobody tells. */
+    /** Counts the work of this side. The device does not report Writes and Reads of the peer. */
     @Override
     public QueuePairCounters counters() {
         return counters.copy();
@@ -492,10 +498,13 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         events = listener;
     }
 
-    /** A set-up under way. On the loop. */
+    /** A set-up in progress. On the loop. */
     interface Connecting {
 
-        /** This side gives up. Calls {@link KernelQueuePair#destroy} when the device is done with it. */
+        /**
+         * Ends the set-up because this side gives up. Calls {@link KernelQueuePair#destroy} when the device has
+         * finished with the set-up.
+         */
         void abort();
     }
 }

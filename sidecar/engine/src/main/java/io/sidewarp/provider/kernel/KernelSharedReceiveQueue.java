@@ -85,7 +85,7 @@ final class KernelSharedReceiveQueue implements SharedReceiveQueue {
         return receives.capacity();
     }
 
-    /** Also those that a message is arriving in. */
+    /** Includes receives into which a message is arriving. */
     @Override
     public int size() {
         return receives.outstanding();
@@ -107,7 +107,7 @@ final class KernelSharedReceiveQueue implements SharedReceiveQueue {
         }
     }
 
-    /** On the loop. */
+    /** Calls the limit listener once. On the loop. */
     void onLimit() {
         Runnable told;
         synchronized (this) {
@@ -124,7 +124,7 @@ final class KernelSharedReceiveQueue implements SharedReceiveQueue {
         lifetime.retain();
     }
 
-    /** The application's queue pair is gone; the device may still have it. */
+    /** Ends the use by an application's queue pair. The device may still use this queue for that queue pair. */
     void release() {
         users.decrementAndGet();
     }

@@ -5,7 +5,7 @@ package io.sidewarp.provider.kernel;
 
 import org.jspecify.annotations.Nullable;
 
-/** This machine or container lacks what the kernel's verbs need; the message says what to do. */
+/** Reports that this machine or container lacks something that kernel verbs need. The message says what to do. */
 public final class KernelVerbsUnavailableException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

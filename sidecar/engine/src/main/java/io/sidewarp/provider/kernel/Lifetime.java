@@ -4,8 +4,8 @@
 package io.sidewarp.provider.kernel;
 
 /**
- * When something of the device is given back to it: after it was closed here, and no earlier than what the device uses it
- * for. A queue pair may be the device's for longer than it is the application's.
+ * Decides when an object is given back to the device: after the application has closed it and all its users are
+ * released. The device may use a queue pair for longer than the application does.
  */
 final class Lifetime {
 
@@ -28,7 +28,7 @@ final class Lifetime {
         destroyIfDue();
     }
 
-    /** Without effect the second time. */
+    /** Closes the object. A second call has no effect. */
     void close() {
         synchronized (this) {
             if (closed) {
@@ -44,7 +44,7 @@ final class Lifetime {
             if (!closed || users != 0) {
                 return;
             }
-            // Nobody comes behind the last one.
+            // Prevents a second destruction.
             users = -1;
         }
         destruction.run();

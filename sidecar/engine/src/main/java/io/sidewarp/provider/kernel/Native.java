@@ -14,7 +14,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
-/** Calls of C and memory of C. Pointers are 64-bit numbers. */
+/** Calls C functions and accesses C memory. Pointers are 64-bit numbers. */
 final class Native {
 
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
@@ -22,7 +22,7 @@ final class Native {
     static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
     static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
 
-    /** All the memory of the process, to read and fill structures whose addresses the libraries give. */
+    /** All memory of the process. Gives access to structures at addresses that the libraries return. */
     static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     private static final Linker LINKER = Linker.nativeLinker();
@@ -32,7 +32,7 @@ final class Native {
 
     private Native() {}
 
-    /** @throws KernelVerbsUnavailableException when this machine does not have it */
+    /** @throws KernelVerbsUnavailableException when this machine does not have the library */
     static SymbolLookup library(String name) {
         try {
             return SymbolLookup.libraryLookup(name, Arena.global());
@@ -45,7 +45,7 @@ final class Native {
         }
     }
 
-    /** A function that is called rarely: {@link #call} and {@link #callForPointer} take it. */
+    /** Returns a function that is called rarely, for {@link #call} and {@link #callForPointer}. */
     static MethodHandle function(SymbolLookup library, String name, FunctionDescriptor descriptor) {
         MemorySegment symbol = library.find(name)
                 .orElseThrow(() -> new KernelVerbsUnavailableException(
@@ -53,7 +53,7 @@ final class Native {
         return LINKER.downcallHandle(symbol, descriptor, Linker.Option.captureCallState("errno"));
     }
 
-    /** A function of the data path, by its address. Its errors are what it returns. */
+    /** Returns a function of the data path, by its address. The function reports errors in its result. */
     static MethodHandle fastFunction(long address, FunctionDescriptor descriptor) {
         return LINKER.downcallHandle(MemorySegment.ofAddress(address), descriptor);
     }
@@ -105,7 +105,7 @@ final class Native {
         return Byte.toUnsignedInt(MEMORY.get(BYTE, address));
     }
 
-    /** A string of C of at most so many octets. */
+    /** Reads a C string of at most {@code limit} bytes. */
     static String getString(long address, int limit) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < limit && getUnsignedByte(address + i) != 0; i++) {

@@ -14,8 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that this side begins. On the loop, but for the call to connect, which may not return before TCP is connected,
- * or has given up.
+ * A connection that this side begins. Runs on the loop, except the call to connect. That call may return only after TCP
+ * has connected or has given up.
  *
  * <pre>
  *   address resolved --> route resolved --> connecting --> established
@@ -31,10 +31,10 @@ final class OutgoingConnection implements KernelQueuePair.Connecting {
     private @Nullable CmId id;
     private VerbsLoop.@Nullable Timer timer;
     private boolean over;
-    /** The device has not returned from connecting. */
+    /** True while the call to connect has not returned. */
     private boolean busy;
 
-    /** The queue pair has ended. */
+    /** True after the queue pair has ended. */
     private boolean abandoned;
 
     OutgoingConnection(
@@ -54,7 +54,7 @@ final class OutgoingConnection implements KernelQueuePair.Connecting {
         ConnectionFailedException problem = KernelParameters.problem(device, parameters);
         if (problem == null && remote.isUnresolved()) {
             problem = new ConnectionFailedException(
-                    Kind.UNREACHABLE, "the name " + remote.getHostString() + " is not known");
+                    Kind.UNREACHABLE, "the name " + remote.getHostString() + " cannot be resolved");
         }
         if (problem != null) {
             fail(problem);
@@ -112,7 +112,7 @@ final class OutgoingConnection implements KernelQueuePair.Connecting {
         } else {
             fail(new ConnectionFailedException(
                     Kind.UNREACHABLE,
-                    "the way to " + remote + " is not through the RDMA device " + device.name()
+                    "the route to " + remote + " does not use the RDMA device " + device.name()
                             + "; use an address in the network of its interface"));
         }
     }
@@ -135,8 +135,9 @@ final class OutgoingConnection implements KernelQueuePair.Connecting {
     }
 
     private void onEstablished(CmId current, CmEvent event) {
-        // Drivers do not agree on whose depths an answer tells; the device itself goes by the right ones.
-        // Comes before the end of the timer, which ends the set-up when this fails.
+        // Ignores the depths in the answer, because drivers do not agree on whose depths these are. The device itself
+        // uses the right ones. Computes the attributes before the timer ends: if this fails, the timer still ends the
+        // set-up.
         ConnectionAttributes agreed =
                 KernelParameters.agreed(current, true, parameters, event.privateData(), ReadDepths.UNKNOWN);
         end();

@@ -17,13 +17,12 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A send or a receive queue: the work that the device has not completed, each in a slot, whose number tells what a completion
- * belongs to. Thread-safe; allocates nothing per request.
+ * A send or a receive queue: the work that the device has not completed. Each request has a slot, and the number of the
+ * slot identifies its completion. Thread-safe; allocates nothing per request.
  *
- * <p>A flush is an RDMA Read of no bytes, whose success tells that the peer placed everything posted before it (RFC 5040
- * section 5.5 rule 12). Data with a flush is two elements of the device in one slot: the data, of which the device tells
- * only that it failed, and the flush, which completes the request. A completion of the data has {@link #DATA_OF_PAIR} in its
- * slot.
+ * <p>A flush is an RDMA Read of no bytes. Its success proves that the peer placed everything posted before it (RFC 5040
+ * section 5.5 rule 12). Data with a flush is two elements of the device in one slot. The device reports the data only
+ * if it failed. The flush completes the request. A completion of the data has {@link #DATA_OF_PAIR} in its slot.
  */
 final class PostedWork {
 
@@ -34,13 +33,16 @@ final class PostedWork {
         int post(long request, long failed);
     }
 
-    /** For {@link #complete}. */
+    /** Value for {@link #complete}: the peer invalidated no STag. */
     static final long NOT_INVALIDATED = -1;
 
-    /** In a slot's number: the data of a request with a flush, whose second completion follows. */
+    /** Flag in a slot's number: the data of a request with a flush, whose second completion follows. */
     private static final int DATA_OF_PAIR = 1 << 30;
 
-    /** The peer does not check the STag of a Read of no bytes (RFC 5041 section 5.2); some take 0 for none. */
+    /**
+     * STag in a flush. The peer does not check the STag of a Read of no bytes (RFC 5041 section 5.2). Some
+     * implementations treat 0 as no STag.
+     */
     private static final int FLUSHED_STAG = 1;
 
     private static final int NO_SLOT = -1;
@@ -55,13 +57,15 @@ final class PostedWork {
     private final long[] ids;
     private final long[] lengths;
     private final long[] invalidated;
-    /** Of work that the device has completed. */
+    /** Statuses of work that the device has completed, by slot. */
     private final @Nullable CompletionStatus[] statuses;
-    /** Failures of data whose flush has not completed yet. */
+    /** Failures of data whose flush has not completed yet, by slot. */
     private final @Nullable CompletionStatus[] dataFailures;
-    /** Data requests that the success of a Read or flush confirms, counted from the first; 0 for other work. */
+    /**
+     * Number of data requests, counted from the first, that the success of a Read or flush confirms. 0 for other work.
+     */
     private final long[] covers;
-    /** Slots in the order in which they were posted, by the number of the post. */
+    /** Slots in posting order. The index is the number of the post modulo the capacity. */
     private final int[] slots;
 
     private final Opcode[] opcodes;
@@ -73,11 +77,11 @@ final class PostedWork {
     private long dataPosted;
     private long dataConfirmed;
     private boolean failure;
-    /** Slot of a flush that nobody is told of. */
+    /** Slot of a flush that is not reported. */
     private int hidden = NO_SLOT;
 
     /**
-     * @param tag what completions carry beside the slot, in the upper 33 bits
+     * @param tag identifies the queue in completions, in the upper 33 bits; the slot is below
      * @param maxSge scatter/gather elements of a request
      */
     PostedWork(Arena arena, long tag, int capacity, int maxSge, Post post) {
@@ -102,7 +106,7 @@ final class PostedWork {
         request.set(LONG, VerbsLayout.WR_SG_LIST, elements.address());
     }
 
-    /** Names the memory of flushes, of which nothing is written. Called before anything is posted. */
+    /** Sets the memory for flushes, which write nothing there. Called before anything is posted. */
     void setFlushSink(long address, int key) {
         flushElement.set(LONG, VerbsLayout.SGE_ADDR, address);
         flushElement.set(INT, VerbsLayout.SGE_LKEY, key);
@@ -113,7 +117,7 @@ final class PostedWork {
         flushRequest.set(INT, VerbsLayout.WR_RKEY, FLUSHED_STAG);
     }
 
-    /** Posts a request. One with a flush takes two elements of the device's queue. */
+    /** Posts a request. A request with a flush takes two elements of the device's queue. */
     synchronized PostResult post(WorkRequest wanted) {
         if (available == 0) {
             return PostResult.QUEUE_FULL;
@@ -141,7 +145,7 @@ final class PostedWork {
     }
 
     /**
-     * Posts a flush behind everything, of which nobody is told. Nothing is posted behind it.
+     * Posts a flush behind all other work and does not report its completion. Nothing may be posted behind it.
      *
      * @return false when there is no room, or the device refuses
      */
@@ -162,14 +166,14 @@ final class PostedWork {
         return true;
     }
 
-    /** Hands what is filled in to the device. Returns 0 or an error number; then the slot is free again. */
+    /** Hands the filled request to the device. Returns 0, or an error number after it has freed the slot. */
     private int post(int slot, boolean flush, boolean pair) {
         statuses[slot] = null;
         dataFailures[slot] = null;
         flushRequest.set(LONG, VerbsLayout.WR_ID, tag | slot);
         MemorySegment first = flush ? flushRequest : request;
         int error = post.post(first.address(), failed.address());
-        // A device that took the data alone has failed: its flush completes when the queue pair ends.
+        // A device that took only the data has failed. The flush then completes when the queue pair ends.
         boolean halfPosted = pair && error != 0 && failed.get(LONG, 0) == flushRequest.address();
         if (error != 0 && !halfPosted) {
             free[available++] = slot;
@@ -194,7 +198,8 @@ final class PostedWork {
         if (wanted.opcode() == Opcode.RECEIVE) {
             return;
         }
-        // The device tells of each request, so that its slot is free again; who did not ask for that is not told.
+        // The device reports each request, so that its slot is freed. Unsignaled requests are not reported to the
+        // application.
         int flags = pair ? 0 : VerbsLayout.SEND_SIGNALED;
         if (wanted.isFence()) {
             flags |= VerbsLayout.SEND_FENCE;
@@ -218,7 +223,7 @@ final class PostedWork {
         };
     }
 
-    /** Takes what the device says of a request. It is told by {@link #next}, or by {@link #take}. */
+    /** Records the device's completion of a request. {@link #next} or {@link #take} reports it. */
     synchronized void complete(int completed, CompletionStatus status, long received, long newInvalidated) {
         int slot = completed & ~DATA_OF_PAIR;
         boolean success = status == CompletionStatus.SUCCESS;
@@ -239,8 +244,8 @@ final class PostedWork {
     }
 
     /**
-     * The next completion in the order in which work was posted, in which some devices do not complete: siw has a Send done
-     * before a Read ahead of it. Those that nobody wants to know of are left out.
+     * Takes the next completion in posting order, and skips successful unsignaled work. Some devices complete in
+     * another order: siw completes a Send before an earlier Read.
      *
      * @return false when there is none yet
      */
@@ -259,9 +264,10 @@ final class PostedWork {
     }
 
     /**
-     * The completion of a slot, which is free then; for queues whose order is not that of posting.
+     * Takes the completion of a slot, and frees the slot. Called directly for queues that do not complete in posting
+     * order.
      *
-     * @return false when nobody wants to know of it
+     * @return false when the application did not ask for this completion
      */
     synchronized boolean take(int slot, long queuePair, WorkCompletion into) {
         CompletionStatus status = statuses[slot] == null ? CompletionStatus.FLUSHED : statuses[slot];
@@ -273,7 +279,7 @@ final class PostedWork {
         return slot != hidden && (signaled[slot] || !success);
     }
 
-    /** Completes as flushed what the device did not complete. */
+    /** Completes as flushed the work that the device did not complete. */
     synchronized void flush() {
         for (long sequence = told; sequence < posted; sequence++) {
             int slot = slots[(int) (sequence % slots.length)];
@@ -283,12 +289,12 @@ final class PostedWork {
         }
     }
 
-    /** Whether data was posted of which no success of a later Read or flush tells that the peer placed it. */
+    /** Returns whether data was posted whose placement by the peer no later Read or flush has confirmed. */
     synchronized boolean isUnconfirmed() {
         return dataPosted > dataConfirmed;
     }
 
-    /** Whether something failed, or was flushed by the device. */
+    /** Returns whether some work failed, or was flushed by the device. */
     synchronized boolean hasFailed() {
         return failure;
     }

@@ -12,8 +12,8 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The functions of infiniband/verbs.h that set things up. Those that fail return the negative error number, as pointer or as
- * number.
+ * Functions of infiniband/verbs.h for set-up. A function that fails returns the negative error number, as a pointer or
+ * as a number.
  */
 final class VerbsCalls {
 
@@ -56,7 +56,7 @@ final class VerbsCalls {
         return Native.function(LIBRARY, name, descriptor);
     }
 
-    /** Some of the functions return error numbers as they are. */
+    /** Makes an error number negative. Some functions return positive error numbers. */
     private static int negative(int result) {
         return -Math.abs(result);
     }
@@ -94,7 +94,7 @@ final class VerbsCalls {
         return Native.callForPointer(CREATE_CQ, context, entries, cookie, channel, 0);
     }
 
-    /** Blocks until all events of it are acknowledged. */
+    /** Blocks until all events of the queue are acknowledged. */
     static int destroyCq(long cq) {
         return negative(Native.call(DESTROY_CQ, cq));
     }

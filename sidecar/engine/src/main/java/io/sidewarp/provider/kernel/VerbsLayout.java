@@ -4,8 +4,8 @@
 package io.sidewarp.provider.kernel;
 
 /**
- * Offsets, sizes and numbers of infiniband/verbs.h and rdma/rdma_cma.h, on 64-bit Linux. They are part of the libraries' binary
- * interface, which is stable since rdma-core 1.
+ * Offsets, sizes and numbers of infiniband/verbs.h and rdma/rdma_cma.h, on 64-bit Linux. The libraries' binary
+ * interface includes them and is stable since rdma-core 1.
  */
 final class VerbsLayout {
 

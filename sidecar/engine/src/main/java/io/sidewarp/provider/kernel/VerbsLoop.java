@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread of a device. It runs tasks one after the other, some of them later, and in between waits until one of some file
- * descriptors has something to read.
+ * The thread of a device. Runs tasks one after the other, and timed tasks when they are due. Between tasks, the thread
+ * waits until a file descriptor is readable.
  */
 final class VerbsLoop implements Executor {
 
@@ -48,13 +48,13 @@ final class VerbsLoop implements Executor {
     private static final int F_SETFL = 4;
     private static final int O_NONBLOCK = 0x800;
     private static final short POLLIN = 1;
-    /** struct pollfd */
+    /** Size of struct pollfd, in bytes. */
     private static final int POLLFD_LENGTH = 8;
 
     private static final int POLLFD_EVENTS = 4;
     private static final int POLLFD_REVENTS = 6;
 
-    /** A file descriptor has something to read; called until it has not any more. */
+    /** A file descriptor to watch. The loop calls {@link #onReadable} as long as the descriptor is readable. */
     interface Source {
 
         int descriptor();
@@ -67,26 +67,26 @@ final class VerbsLoop implements Executor {
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final PriorityQueue<Timer> timers = new PriorityQueue<>();
     private final AtomicBoolean awake = new AtomicBoolean();
-    /** Keeps the event descriptor from being closed while it is written to, and from being written to later. */
+    /** Lock that prevents a close of the event descriptor during a write, and a write after the close. */
     private final Object waking = new Object();
 
     private boolean closed;
     private final Thread thread;
     private volatile boolean ending;
 
-    /** The thread begins with {@link #start}. */
+    /** Creates the loop. {@link #start} starts its thread. */
     VerbsLoop(String name, Source... sources) {
         this.sources = sources;
         this.wakeUp = Native.call(EVENTFD, 0, EFD_CLOEXEC);
         if (wakeUp < 0) {
-            throw new KernelVerbsUnavailableException("no event descriptor could be made: error " + -wakeUp, null);
+            throw new KernelVerbsUnavailableException("cannot create an event descriptor: error " + -wakeUp, null);
         }
         this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
     }
 
     void start() {
         for (Source source : sources) {
-            // What is read may have been taken by the library itself meanwhile.
+            // A read must not block: the library itself may already have taken the event.
             int ignored = Native.call(FCNTL, source.descriptor(), F_SETFL, (long) O_NONBLOCK);
         }
         thread.start();
@@ -112,14 +112,14 @@ final class VerbsLoop implements Executor {
         }
     }
 
-    /** Runs a task on the loop after a time, unless it is cancelled. Called on the loop. */
+    /** Runs a task on the loop after a delay, unless the timer is cancelled. Called on the loop. */
     Timer schedule(Duration delay, Runnable task) {
         Timer timer = new Timer(System.nanoTime() + delay.toNanos(), task);
         timers.add(timer);
         return timer;
     }
 
-    /** Ends the thread behind the tasks that are there now. */
+    /** Ends the thread after the tasks that are queued now. */
     void end() {
         execute(() -> ending = true);
         if (inLoop()) {
@@ -165,7 +165,7 @@ final class VerbsLoop implements Executor {
     private void dispatch(MemorySegment polled, MemorySegment count) {
         if (polled.get(SHORT, POLLFD_REVENTS) != 0) {
             int ignored = Native.call(EVENTFD_READ, wakeUp, count.address());
-            // Who adds a task behind this line wakes the thread again.
+            // A task that is added after this line wakes the thread again.
             awake.set(false);
         }
         for (int i = 0; i < sources.length; i++) {
@@ -175,7 +175,7 @@ final class VerbsLoop implements Executor {
         }
     }
 
-    /** @return milliseconds until there is something to do; -1: until a descriptor tells */
+    /** @return milliseconds until the next task is due, or -1 to wait for a descriptor */
     private int timeout() {
         if (!tasks.isEmpty()) {
             return 0;
@@ -196,7 +196,7 @@ final class VerbsLoop implements Executor {
     }
 
     private void runTasks() {
-        // Not what is added meanwhile: descriptors get their turn.
+        // Leaves tasks that are added meanwhile for the next turn, so that descriptors get their turn.
         for (int i = tasks.size(); i > 0; i--) {
             Runnable task = tasks.poll();
             if (task != null) {
@@ -225,7 +225,7 @@ final class VerbsLoop implements Executor {
             this.task = task;
         }
 
-        /** On the loop. */
+        /** Cancels the task. Called on the loop. */
         void cancel() {
             cancelled = true;
         }

@@ -7,7 +7,9 @@ import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.WorkCompletion;
 
-/** What a queue pair has done, counted on the threads that poll. What peers do by Write and Read the device does not tell. */
+/**
+ * Counts the work of a queue pair, on the threads that poll. The device does not report Writes and Reads of the peer.
+ */
 final class WorkCounters {
 
     private long octetsSent;
@@ -17,7 +19,7 @@ final class WorkCounters {
     private long sent;
     private long received;
 
-    /** Counts work that was successful. */
+    /** Counts the completion if it is successful. */
     synchronized void count(WorkCompletion completion) {
         if (completion.status() != CompletionStatus.SUCCESS) {
             return;

@@ -12,7 +12,7 @@ import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.Llp;
 
-/** What start-up agreed on, in the words of verbs, whichever side began it. */
+/** Converts the result of start-up into attributes of verbs, for both sides. */
 final class Agreements {
 
     private Agreements() {}
@@ -38,7 +38,10 @@ final class Agreements {
                 0);
     }
 
-    /** On SCTP there is a CRC32c whatever was asked for, and nothing of MPA. */
+    /**
+     * Returns the attributes of an SCTP connection. A CRC32c is always used, whatever was requested, and there is no
+     * MPA.
+     */
     static ConnectionAttributes of(
             SoftwareAssociation association,
             DdpStreamSession session,

@@ -19,7 +19,7 @@ import java.util.OptionalInt;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What set-up has in common in both directions and on all lower layers: limits, options, and the step into RDMA mode. */
+/** Common parts of set-up in both directions and on all lower layers: limits, options, and the step into RDMA mode. */
 abstract class ConnectionSetup {
 
     private final SoftwareDevice device;
@@ -35,7 +35,7 @@ abstract class ConnectionSetup {
     /** Ends the set-up at once. On the event loop. */
     abstract void abort();
 
-    /** What is not possible here, or null. */
+    /** Returns why these parameters are not possible here, or null. */
     static @Nullable ConnectionFailedException check(SoftwareSettings settings, ConnectionParameters parameters) {
         String problem = null;
         if (parameters.ird() < 0 || parameters.ird() > maxDepth(settings.maxIrd())) {
@@ -46,17 +46,17 @@ abstract class ConnectionSetup {
         return problem == null ? null : new ConnectionFailedException(Kind.INVALID_PARAMETERS, problem);
     }
 
-    /** Whether private data fits into a start-up message that has so much room, or why not. */
+    /** Returns why private data does not fit into the room of a start-up message, or null if it fits. */
     static @Nullable ConnectionFailedException checkPrivateData(byte[] privateData, int room) {
         return privateData.length <= room
                 ? null
                 : new ConnectionFailedException(
                         Kind.INVALID_PARAMETERS,
-                        "private data of " + privateData.length + " octets; at most " + room
+                        "private data of " + privateData.length + " bytes; at most " + room
                                 + " can be carried in this start-up");
     }
 
-    /** Start-up with the peer failed. That it went away is no error of the protocol. */
+    /** Returns the failure of start-up with the peer. A lost connection carries no error of the lower layer. */
     static ConnectionFailedException startupFailure(InetSocketAddress remote, LlpError reason, String message) {
         String text = "start-up with " + remote + " failed: " + message;
         return reason == LlpError.CONNECTION_LOST
@@ -64,7 +64,7 @@ abstract class ConnectionSetup {
                 : new ConnectionFailedException(reason, text);
     }
 
-    /** What start-up needs to know of parameters that were checked. */
+    /** Converts checked parameters into options of start-up. */
     static MpaOptions options(ConnectionParameters parameters) {
         return MpaOptions.defaults()
                 .withPolicy(parameters.mpa())
@@ -72,18 +72,18 @@ abstract class ConnectionSetup {
                 .withPrivateData(parameters.privateData().clone());
     }
 
-    /** A depth of this device, as far as it can be negotiated. */
+    /** Limits a depth of this device to the maximum that can be negotiated. */
     static int maxDepth(int depth) {
         return Math.min(depth, MpaOptions.MAX_DEPTH);
     }
 
-    /** This side failed while it set up a connection. */
+    /** Returns the failure of a set-up because of a fault on this side. */
     static ConnectionFailedException failureHere(InetSocketAddress remote, Throwable fault) {
         return new ConnectionFailedException(
                 Kind.INTERNAL, "the connection with " + remote + " failed on this side: " + fault, fault);
     }
 
-    /** What the peer said of its own depths, if it said anything. */
+    /** Returns the depths that the peer stated, if any. */
     static ReadDepths depths(@Nullable EnhancedData peer) {
         return peer == null ? ReadDepths.UNKNOWN : new ReadDepths(depth(peer.ird()), depth(peer.ord()));
     }
@@ -92,7 +92,7 @@ abstract class ConnectionSetup {
         return told == EnhancedData.NOT_NEGOTIATED ? OptionalInt.empty() : OptionalInt.of(told);
     }
 
-    /** Why the active side cannot go on with what the passive one answered (RFC 6581 section 9), for people. */
+    /** Explains why the active side cannot use the passive side's answer (RFC 6581 section 9). */
     static String refusal(LlpError error, @Nullable EnhancedData peer) {
         return switch (error) {
             case INSUFFICIENT_IRD ->
@@ -106,7 +106,7 @@ abstract class ConnectionSetup {
         };
     }
 
-    /** The lower layer is ready: puts the RDMAP stream on top. */
+    /** Puts the RDMAP stream on top of a lower layer that is ready. */
     RdmapStream attachStream(
             SoftwareQueuePair queuePair, LowerLayer lower, int ird, int ord, Consumer<UpperLayer> attach) {
         RdmapStream stream = device.streamMaker()

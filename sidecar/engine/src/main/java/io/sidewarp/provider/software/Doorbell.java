@@ -8,10 +8,11 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Has an event loop look for work that other threads have posted, once for all that is posted until it looks.
+ * Wakes an event loop to look for work that other threads have posted. One wake-up serves all work that is posted until
+ * the loop looks.
  *
- * <p>A poster publishes its work and then looks whether the bell is rung; the loop takes the bell back and then looks for
- * work. The full fence between keeps the second step of each behind its first, so that they cannot overlook each other.
+ * <p>A poster publishes its work and then checks whether the bell is rung. The loop resets the bell and then looks for
+ * work. A full fence orders the two steps on each side, which prevents a lost wake-up.
  */
 final class Doorbell {
 
@@ -23,7 +24,7 @@ final class Doorbell {
         this.lookForWork = lookForWork;
     }
 
-    /** Work was published, on a thread that is not the loop's. */
+    /** Rings for published work, on a thread that is not the loop's. */
     void ring(Executor loop) {
         VarHandle.fullFence();
         if (!rung.get() && rung.compareAndSet(false, true)) {

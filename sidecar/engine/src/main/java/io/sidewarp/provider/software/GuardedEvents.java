@@ -7,7 +7,7 @@ import io.sidewarp.engine.net.PeerLimit;
 import io.sidewarp.provider.Listeners;
 import java.net.InetSocketAddress;
 
-/** Tells the application's {@link SoftwareEvents}. What they throw is logged. */
+/** Calls the application's {@link SoftwareEvents}, and logs any exception that they throw. */
 record GuardedEvents(SoftwareEvents events) implements SoftwareEvents {
 
     @Override

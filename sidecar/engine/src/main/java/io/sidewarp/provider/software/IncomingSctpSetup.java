@@ -13,7 +13,7 @@ import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ReadDepths;
 import org.jspecify.annotations.Nullable;
 
-/** Set-up of a DDP stream session from the other side: the passive role of RFC 5043. */
+/** Sets up a DDP stream session that the peer begins: the passive role of RFC 5043. */
 final class IncomingSctpSetup extends IncomingSetup implements SessionListener {
 
     private final SoftwareAssociation association;
@@ -84,7 +84,7 @@ final class IncomingSctpSetup extends IncomingSetup implements SessionListener {
         failed("no answer in time");
     }
 
-    /** {@inheritDoc} A Reject is the application's alone (RFC 5043 section 6.3). */
+    /** {@inheritDoc} Sends no Reject, because only the application may send one (RFC 5043 section 6.3). */
     @Override
     void refuseOnLoop() {
         session.withdraw();

@@ -20,12 +20,12 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Set-up of a connection from the other side, which becomes a connection request for the application. Lives on the
+ * Sets up a connection that the peer begins. It becomes a connection request for the application. Belongs to the
  * connection's event loop; the application may answer from any thread.
  */
 abstract class IncomingSetup extends ConnectionSetup implements ConnectionRequest {
 
-    /** Where it stands. */
+    /** Phase of the set-up. */
     private enum Phase {
         WAITING_FOR_REQUEST,
         WAITING_FOR_ANSWER,
@@ -43,7 +43,7 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
     private @Nullable ScheduledFuture<?> timer;
     private @Nullable Acceptance acceptance;
 
-    /** The accept call that was taken. */
+    /** The accept call that answers the request. */
     private record Acceptance(SoftwareQueuePair queuePair, CompletableFuture<ConnectionAttributes> result) {}
 
     IncomingSetup(
@@ -64,12 +64,15 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
                         maxDepth(device.settings().maxOrd()));
     }
 
-    /** In force until the application answers. */
+    /** Returns the options in force until the application answers. */
     MpaOptions options() {
         return options;
     }
 
-    /** For a rejection for another reason than RDMA Reads: it wants no more than the peer serves (RFC 6581 section 9.1). */
+    /**
+     * Returns options for a rejection that is not about RDMA Reads. The ORD is at most what the peer serves (RFC 6581
+     * section 9.1).
+     */
     MpaOptions rejection() {
         int served = peerDepths().ird().orElse(options.ord());
         return options.withDepths(options.ird(), Math.min(options.ord(), served));
@@ -92,7 +95,10 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         }
     }
 
-    /** The request is complete: asks the application, or says with false that it can be asked no more at present. */
+    /**
+     * Asks the application about the complete request. Returns false if the application can take no more requests at
+     * present.
+     */
     boolean ask() {
         stopTimer();
         if (!listener.onRequest(this)) {
@@ -110,18 +116,18 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         return true;
     }
 
-    /** The time for the request, or for its answer, is over. Ends in {@link #failed}. */
+    /** Handles a request, or an answer, that did not come in time. Ends in {@link #failed}. */
     abstract void onLapse();
 
     /** Refuses the request in place of the application, which has not answered. On the event loop. */
     abstract void refuseOnLoop();
 
-    /** Why a connection with these parameters is not what the request permits, or null. */
+    /** Returns why the request does not permit a connection with these parameters, or null. */
     abstract @Nullable String refusalOf(ConnectionParameters wanted);
 
     abstract void answer(ConnectionParameters accepted);
 
-    /** @param rejection its private data, and depths that would do */
+    /** @param rejection private data of the rejection, and depths that would be accepted */
     abstract void answer(MpaOptions rejection);
 
     @Override
@@ -220,7 +226,7 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         answer(chosen);
     }
 
-    /** Ends what carries the set-up, or the connection, at once. Nobody waits for it any more. */
+    /** Ends the TCP connection, or the session, of this set-up at once. Nobody waits for it any more. */
     abstract void drop();
 
     private ConnectionFailedException lapsed() {
@@ -234,13 +240,18 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         waitsNoMore();
     }
 
-    /** Gives the place in the backlog back; a request that gets it comes behind what is told here. */
+    /**
+     * Gives the place in the backlog back. First completes {@link #over}, so that the application sees this end before
+     * a request that gets the place.
+     */
     private void waitsNoMore() {
         over.complete(null);
         listener.onAnswered();
     }
 
-    /** The queue pair that accepted, when RDMA mode begins; null if it does not any more. */
+    /**
+     * Returns the queue pair that accepted, when RDMA mode begins. Returns null if RDMA mode must not begin any more.
+     */
     @Nullable
     SoftwareQueuePair acceptedBy() {
         return phase != Phase.ANSWERED || acceptance == null ? null : acceptance.queuePair();
@@ -255,7 +266,7 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         }
     }
 
-    /** This side failed at the answer, or when RDMA mode began. */
+    /** Fails because of a fault on this side, at the answer or when RDMA mode began. */
     void failedHere(Throwable fault) {
         ConnectionFailedException failure = failureHere(remote, fault);
         failed(String.valueOf(failure.getMessage()), failure);
@@ -263,12 +274,12 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         device().loops().onFault(fault);
     }
 
-    /** The peer, or time, has ended it. */
+    /** Fails because of the peer or a time-out. */
     void failed(String message) {
         failed(LlpError.CONNECTION_LOST, message);
     }
 
-    /** As {@link #failed(String)}, for a reason of the lower layer. */
+    /** Fails like {@link #failed(String)}, for a reason of the lower layer. */
     void failed(LlpError reason, String message) {
         failed(message, startupFailure(remote, reason, message));
     }
@@ -294,12 +305,12 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         }
     }
 
-    /** True when the listener need not know it any more. */
+    /** Returns whether the listener may forget this set-up. */
     boolean isOver() {
         return phase == Phase.OVER || phase == Phase.ANSWERED;
     }
 
-    /** Refuses if no answer was given; for a listener that closes. On the event loop. */
+    /** Refuses the request if it has no answer, because the listener closes. On the event loop. */
     void withdraw() {
         if (phase == Phase.WAITING_FOR_REQUEST) {
             abort();
@@ -310,17 +321,23 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         }
     }
 
-    /** Whether the request is not complete yet. On the event loop, as {@link #cameToNothing} and {@link #giveWay}. */
+    /**
+     * Returns whether the request is not complete yet. On the event loop, like {@link #cameToNothing} and {@link
+     * #giveWay}.
+     */
     boolean waitsForRequest() {
         return phase == Phase.WAITING_FOR_REQUEST;
     }
 
-    /** For one that is not established: whether it has failed or was rejected. */
+    /** Returns whether this set-up, which is not established, has failed or was rejected. */
     boolean cameToNothing() {
         return phase == Phase.OVER;
     }
 
-    /** Ends because another one gets its place; nobody was asked about it, or it has come to nothing. */
+    /**
+     * Ends to give its place to another set-up. The application was not asked about this one, or this one has failed
+     * before.
+     */
     void giveWay() {
         phase = Phase.OVER;
         listener.onGivenWay(this);

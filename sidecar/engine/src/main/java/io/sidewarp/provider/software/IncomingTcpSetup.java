@@ -15,7 +15,7 @@ import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ReadDepths;
 import org.jspecify.annotations.Nullable;
 
-/** Set-up of a TCP connection from the other side: MPA as Responder. */
+/** Sets up a TCP connection that the peer begins: MPA as Responder. */
 final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener {
 
     private final SoftwareTcpListener listener;
@@ -44,7 +44,7 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
         }
     }
 
-    /** There is one when the application knows of this. */
+    /** Returns the request, which exists once the application knows of this set-up. */
     private MpaStartup requireRequest() {
         MpaStartup asked = request;
         if (asked == null) {

@@ -9,7 +9,7 @@ import io.sidewarp.engine.rdmap.Wqe;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkRequest;
 
-/** Opcodes of verbs as those of the engine, and back. */
+/** Converts opcodes of verbs into those of the engine, and back. */
 final class Opcodes {
 
     private Opcodes() {}

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** Set-up of a connection from this side: a DDP stream session on an SCTP association, the active role of RFC 5043. */
+/** Sets up a connection from this side: a DDP stream session on an SCTP association, the active role of RFC 5043. */
 final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, SctpNetwork.Seeker {
 
     private static final int MAX_PORT = 65_535;
@@ -61,8 +61,8 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
         if (remote().getAddress().isAnyLocalAddress()) {
             fail(new ConnectionFailedException(
                     Kind.INVALID_PARAMETERS,
-                    "over SCTP there is no connection to " + remote()
-                            + ": this address is no host's own; give the peer's own"));
+                    "cannot connect over SCTP to " + remote()
+                            + ": a wildcard address belongs to no host; use the peer's own address"));
             return;
         }
         stopSeeking = network.seek(remote(), udpPort, parameters().timeout(), this);
@@ -101,7 +101,7 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
 
     private static String advice(Throwable cause) {
         return AbortCause.NO_ROOM.equals(cause.getMessage())
-                ? "; it may have later, and a sidecar with a larger sidewarp.sctp.associations has more"
+                ? "; try again later, or raise sidewarp.sctp.associations at the peer's sidecar"
                 : "; check the address, the ports, and that the peer listens on SCTP";
     }
 
@@ -167,7 +167,7 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
                 && chosen.requestRevision() > 1
                 && chosen.policy().revisions().contains(1);
         if (again && !isOver()) {
-            // As on TCP, a peer that may not know RFC 6581 is asked again without (RFC 6581 section 10).
+            // Asks again without RFC 6581, which the peer may not know (RFC 6581 section 10). TCP does the same.
             session = null;
             connect(options(parameters()).with(policy -> policy.withRequestRevision(1)));
         } else {

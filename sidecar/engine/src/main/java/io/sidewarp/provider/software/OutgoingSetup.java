@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Set-up of a connection from this side. Lives on the queue pair's event loop. */
+/** Sets up a connection from this side. Belongs to the queue pair's event loop. */
 abstract class OutgoingSetup extends ConnectionSetup {
 
     private final SoftwareQueuePair queuePair;
@@ -48,17 +48,17 @@ abstract class OutgoingSetup extends ConnectionSetup {
         return queuePair;
     }
 
-    /** Addresses of the peer, until it is reached at one of them. */
+    /** Returns the peer's addresses. After the peer was reached, returns only the address that was reached. */
     List<InetSocketAddress> remotes() {
         return remotes;
     }
 
-    /** The address at which the peer is reached, or the preferred one. */
+    /** Returns the address at which the peer was reached, or the preferred address. */
     InetSocketAddress remote() {
         return remotes.getFirst();
     }
 
-    /** The peer, for people. */
+    /** Describes the peer in messages. */
     private String peer() {
         return remotes.stream().map(InetSocketAddress::toString).collect(Collectors.joining(", "));
     }
@@ -110,13 +110,13 @@ abstract class OutgoingSetup extends ConnectionSetup {
         return queuePair.loop().schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** Options were checked: begins. */
+    /** Begins, after the options were checked. */
     abstract void connect(MpaOptions options);
 
-    /** What was begun is of no more use. */
+    /** Ends what was begun, because nobody needs it any more. */
     abstract void giveUp();
 
-    /** Stops what was begun because the peer did not answer in time. */
+    /** Ends what was begun, because the peer did not answer in time. */
     abstract void lapse();
 
     private void onTimeout() {
@@ -143,18 +143,18 @@ abstract class OutgoingSetup extends ConnectionSetup {
         lapse();
     }
 
-    /** There is a way to the peer: it has what is left of the time, and no other address is tried. */
+    /** Records the address that was reached. No other address is tried, and the peer gets the rest of the time-out. */
     void reached(InetSocketAddress remote) {
         remotes = List.of(remote);
         cancel(reachTimer);
     }
 
     /**
-     * The peer has accepted.
+     * Handles the peer's acceptance.
      *
-     * @param error why that is of no use, or null (RFC 6581 section 9)
-     * @param rtr what has to be sent first, or null
-     * @param agreed what the queue pair is told
+     * @param error the reason why the acceptance cannot be used, or null (RFC 6581 section 9)
+     * @param rtr the ready-to-receive indication to send first, or null
+     * @param agreed attributes for the queue pair
      */
     void established(
             RdmapStream stream,
@@ -184,7 +184,7 @@ abstract class OutgoingSetup extends ConnectionSetup {
         }
     }
 
-    /** The peer went away, or refused. */
+    /** Fails because the peer went away or refused. */
     void failed(String message) {
         failed(LlpError.CONNECTION_LOST, message);
     }
@@ -199,7 +199,7 @@ abstract class OutgoingSetup extends ConnectionSetup {
         giveUp();
     }
 
-    /** This side failed: ends what was begun. */
+    /** Fails because of a fault on this side, and ends what was begun. */
     void failHere(Throwable fault) {
         fail(failureHere(remote(), fault));
         giveUp();

@@ -22,7 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Set-up of a connection from this side: TCP, then MPA as Initiator. */
+/** Sets up a connection from this side: TCP, then MPA as Initiator. */
 final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener {
 
     private @Nullable CompletableFuture<Void> attempt;
@@ -71,7 +71,10 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
         connection.start();
     }
 
-    /** The TCP connection is of no more use; a second one asks with revision 1, in what is left of the time. */
+    /**
+     * Connects a second time, because the first TCP connection cannot be used any more. The second one asks with
+     * revision 1, within the remaining time.
+     */
     @Override
     public void onUnenhancedPeer(String message) {
         if (!isOver()) {
@@ -103,7 +106,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
         }
     }
 
-    /** Of a TCP connection that is not up yet, which would take up this side until the operating system gives up. */
+    /** Cancels a TCP connection attempt, which otherwise lasts until the operating system gives up. */
     private void endAttempt() {
         if (attempt != null) {
             attempt.cancel(false);

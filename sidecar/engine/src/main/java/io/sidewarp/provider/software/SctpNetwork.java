@@ -37,12 +37,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The SCTP endpoints of a device, one per local address but for those that belong together, and the associations that it began. Connections to the same
- * destination share an association as long as it has a free stream. Everything happens on one event loop.
+ * The SCTP endpoints of a device, and the associations that it began. Each local address has its own endpoint, except
+ * addresses that form one endpoint together. Connections to the same destination share an association as long as it has
+ * a free stream. Everything happens on one event loop.
  */
 final class SctpNetwork {
 
-    /** Who wants a session on an association to a destination. On the event loop. */
+    /** Seeks a session on an association to a destination. On the event loop. */
     interface Seeker {
 
         void onAssociation(SoftwareAssociation association);
@@ -50,7 +51,7 @@ final class SctpNetwork {
         void onUnreachable(Throwable cause);
     }
 
-    /** Where peers begin associations: a port of an endpoint. */
+    /** A port of an endpoint, where peers begin associations. */
     record Door(SctpEndpoint endpoint, int port) {}
 
     /** Associations to one destination. */
@@ -81,7 +82,7 @@ final class SctpNetwork {
             }
         }
 
-        /** An attempt that nobody waits for any more is not to hold anything. */
+        /** Removes a seeker. An attempt without seekers is cancelled, so that it holds no resources. */
         void giveUp(Seeker seeker) {
             if (seekers.remove(seeker) && seekers.isEmpty() && attempt != null) {
                 attempt.cancel(false);
@@ -91,7 +92,7 @@ final class SctpNetwork {
         private void connect() {
             connecting = true;
             attempt = null;
-            // Whoever seeks has a time-out of its own, which is to be the first that is over.
+            // Lets the time-out of each seeker expire before the one of the attempt.
             Duration patience = timeout.plus(settings.lingerTimeout());
             endpointTowards(destination)
                     .thenComposeAsync(endpoint -> begin(endpoint, patience), loop)
@@ -120,7 +121,7 @@ final class SctpNetwork {
         private void fail(Throwable failure) {
             connecting = false;
             if (!seekers.isEmpty() && saysNothingOfThePeer(failure)) {
-                // They came when the attempt was under way, and have longer patience than it had, which is over.
+                // These seekers came during the attempt, and their time-outs are not over. Tries again for them.
                 connect();
                 return;
             }
@@ -132,7 +133,7 @@ final class SctpNetwork {
             forgetIfEmpty();
         }
 
-        /** Whether the time was over, or nobody waited any more. */
+        /** Returns whether the time was over, or nobody waited any more. */
         private static boolean saysNothingOfThePeer(Throwable failure) {
             Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
             return cause instanceof CancellationException
@@ -150,7 +151,7 @@ final class SctpNetwork {
                 connect();
             }
             if (association.sessions().occupiedStreams() == 0) {
-                // Nobody wants it any more.
+                // No seeker wants the association any more.
                 association.onIdle();
             }
         }
@@ -179,17 +180,19 @@ final class SctpNetwork {
     private final EarlyBudget earlyBudget;
     private final Map<SctpDestination, Pool> pools = new HashMap<>();
     private final Map<List<InetAddress>, CompletableFuture<SctpEndpoint>> endpoints = new ConcurrentHashMap<>();
-    /** Who takes the sessions of associations that peers began, whoever listened when they did. */
+    /**
+     * Current listeners, which take the sessions that peers begin. The association may come from an earlier listener.
+     */
     private final Map<Door, SoftwareSctpListener> listeners = new HashMap<>();
-    /** By number, in the order of their begin. */
+    /** Associations by number, in the order in which they were established. */
     private final Map<Long, SoftwareAssociation> established = new LinkedHashMap<>();
 
     private @Nullable SctpStack loaded;
     private long numbers;
 
     /**
-     * @param stack loaded when it is first used
-     * @param together local addresses that make up one endpoint, or none
+     * @param stack supplies the SCTP stack at the first use
+     * @param together local addresses that form one endpoint, or none
      */
     SctpNetwork(SoftwareDevice device, Supplier<SctpStack> stack, List<InetAddress> together, EventLoop loop) {
         this.device = device;
@@ -207,7 +210,7 @@ final class SctpNetwork {
     /**
      * Finds an association with a free stream, or begins one. On the event loop.
      *
-     * @return to be run, on the event loop too, when the seeker wants none any more
+     * @return withdraws the seeker when it is run, on the event loop
      */
     Runnable seek(InetSocketAddress remote, int udpPort, Duration timeout, Seeker seeker) {
         SctpDestination destination;
@@ -227,7 +230,7 @@ final class SctpNetwork {
             return endpoint(together.getFirst());
         }
         InetAddress peer = destination.addresses().getFirst();
-        // Connecting a datagram socket sends nothing: it asks the routing table for the address of this side.
+        // Connecting a datagram socket sends nothing. The routing table chooses the address of this side.
         try (DatagramSocket probe = new DatagramSocket()) {
             probe.connect(peer, destination.port());
             return endpoint(probe.getLocalAddress());
@@ -238,17 +241,17 @@ final class SctpNetwork {
         }
     }
 
-    /** Local addresses that make up one endpoint; empty where each is one of its own. */
+    /** Returns the local addresses that form one endpoint. Empty if each address has its own endpoint. */
     List<InetAddress> together() {
         return together;
     }
 
-    /** The endpoint that a local address belongs to, opened when it is first wanted. Any thread. */
+    /** Returns the endpoint of a local address, and opens it at the first use. Any thread. */
     CompletableFuture<SctpEndpoint> endpoint(InetAddress local) {
         List<InetAddress> addresses = together.contains(local) ? together : List.of(local);
         CompletableFuture<SctpEndpoint> known = endpoints.get(addresses);
         if (known != null && known.isCompletedExceptionally()) {
-            // What was in the way may be gone by now.
+            // Tries again, because the cause of the failure may be gone.
             endpoints.remove(addresses, known);
         }
         return endpoints.computeIfAbsent(addresses, this::open);
@@ -267,7 +270,7 @@ final class SctpNetwork {
         }
     }
 
-    /** A number that no association had yet. On the event loop. */
+    /** Returns a number that no association has had. On the event loop. */
     long nextNumber() {
         return ++numbers;
     }
@@ -276,40 +279,40 @@ final class SctpNetwork {
         return settings;
     }
 
-    /** What early chunks of all associations may hold. */
+    /** Returns the limit of what early chunks of all associations may hold. */
     EarlyBudget earlyBudget() {
         return earlyBudget;
     }
 
-    /** A listener is bound. On the event loop. */
+    /** Adds a listener that is bound. On the event loop. */
     void onListening(Door door, SoftwareSctpListener listener) {
         listeners.put(door, listener);
     }
 
-    /** A listener takes nothing any more. On the event loop. */
+    /** Removes a listener that takes no more sessions. On the event loop. */
     void onUnbound(SoftwareSctpListener listener) {
         listeners.values().removeIf(known -> known == listener);
     }
 
-    /** Who listens there now. On the event loop. */
+    /** Returns the current listener at a door, or null. On the event loop. */
     @Nullable
     SoftwareSctpListener listenerAt(Door door) {
         return listeners.get(door);
     }
 
-    /** An association is up, whoever began it. On the event loop. */
+    /** Adds an association that is up, whichever side began it. On the event loop. */
     void onEstablished(SoftwareAssociation association) {
         established.put(association.number(), association);
     }
 
-    /** An association has ended, or did not come up. On the event loop. */
+    /** Removes an association that has ended, or did not come up. On the event loop. */
     void onClosed(SoftwareAssociation association) {
         if (established.remove(association.number()) != null) {
             device.events().onAssociationClosed(association.transport().retransmittedChunks());
         }
     }
 
-    /** What is up, and how it does. Any thread. */
+    /** Returns the attributes of all established associations. Any thread. */
     CompletableFuture<List<AssociationAttributes>> associations() {
         return CompletableFuture.supplyAsync(
                 () -> established.values().stream()
@@ -318,7 +321,7 @@ final class SctpNetwork {
                 loop);
     }
 
-    /** Why there is no SCTP to use, and what to do, for people; empty where there is one. */
+    /** Returns why SCTP cannot be used and what to do. Empty if SCTP can be used. */
     Optional<String> absence() {
         try {
             stack();

@@ -19,16 +19,16 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An SCTP association whose sessions are connections. It ends when its last session has (RFC 5041 section 3 item 10): the
- * side that began it does so at once, the other one after a while, so that the two do not cross a new session's begin. One
- * that never has a session ends too.
+ * An SCTP association whose sessions are connections. It ends when its last session has ended (RFC 5041 section 3 item
+ * 10). The side that began the association ends it at once. The other side ends it after a delay, so that the end does
+ * not cross the begin of a new session. An association without a session ends too.
  */
 final class SoftwareAssociation implements AssociationListener {
 
-    /** Learns what becomes of associations. On their event loop. */
+    /** Receives the events of associations, on their event loop. */
     interface Keeper {
 
-        /** Sessions can begin. */
+        /** Handles an association on which sessions can begin. */
         void onEstablished(SoftwareAssociation association);
 
         void onClosed(SoftwareAssociation association, String cause);
@@ -41,17 +41,20 @@ final class SoftwareAssociation implements AssociationListener {
     private final Keeper keeper;
     private final SctpNetwork.@Nullable Door door;
     private boolean ending;
-    /** Sessions of the peer that became connections. Others are no reason to keep the association. */
+    /** Number of the peer's sessions that became connections. Other sessions do not keep the association open. */
     private long opened;
 
-    /** Running while the peer is to have one opened. */
+    /** Timer that runs while the peer is to have a session opened. */
     private @Nullable ScheduledFuture<?> patienceEnds;
-    /** Sessions that had been opened before. */
+    /** Value of {@link #opened} at the start of the timer. */
     private long openedBefore;
-    /** The patience ended while a request waited for its answer. */
+    /** True if the timer ended while a request waited for its answer. */
     private boolean overdue;
 
-    /** @param door where the peer began it; null where this side did, which takes no sessions that the peer begins */
+    /**
+     * @param door where the peer began the association; null if this side began it, and then takes no sessions of the
+     *     peer
+     */
     SoftwareAssociation(
             SctpNetwork network, SctpAssociation transport, SctpNetwork.@Nullable Door door, Keeper keeper) {
         this.network = network;
@@ -74,7 +77,7 @@ final class SoftwareAssociation implements AssociationListener {
         return sessions;
     }
 
-    /** What it is and how it does, while it is up. */
+    /** Returns the attributes and counters of the association, while it is up. */
     AssociationAttributes attributes() {
         SctpAssociationFacts facts = transport.facts();
         AssociationCounters counters = sessions.counters();
@@ -107,7 +110,7 @@ final class SoftwareAssociation implements AssociationListener {
                 path.pathMtu());
     }
 
-    /** Whether a session can begin. */
+    /** Returns whether a session can begin. */
     boolean hasRoom() {
         return !ending && sessions.hasFreeStream();
     }
@@ -120,7 +123,7 @@ final class SoftwareAssociation implements AssociationListener {
 
     @Override
     public boolean onInitiate(DdpStreamSession session, SessionStartup asked) {
-        // Not whoever accepted the association: another one may be there now.
+        // Asks the current listener, which may not be the one that accepted the association.
         SoftwareSctpListener listener = door == null ? null : network.listenerAt(door);
         return listener != null && listener.onInitiate(this, session, asked);
     }
@@ -134,12 +137,12 @@ final class SoftwareAssociation implements AssociationListener {
         }
     }
 
-    /** A session of the peer has become a connection. */
+    /** Records that a session of the peer has become a connection. */
     void onUsed() {
         opened++;
     }
 
-    /** Ends it if no session that the peer begins is opened in time. */
+    /** Ends the association if the peer has no session opened in time. */
     void endUnlessUsed(Duration patience) {
         boolean unused = opened == openedBefore;
         if (unused && patienceEnds != null) {
@@ -184,7 +187,7 @@ final class SoftwareAssociation implements AssociationListener {
     @Override
     public void onClosed(boolean graceful, String cause) {
         ending = true;
-        // Else the loop would keep it until then, and peers could have any number of them kept.
+        // A running timer would keep this object on the loop. Peers could fill the memory with such objects.
         cancelPatience();
         network.onClosed(this);
         keeper.onClosed(this, cause);

@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Completions in a ring: any event loop adds, one thread at a time polls. No locks; an entry is allocated when its slot
- * is used for the first time.
+ * Completions in a ring. Any event loop adds entries; one thread at a time polls. Uses no locks. An entry is allocated
+ * when its slot is used for the first time.
  */
 final class SoftwareCompletionQueue implements CompletionQueue {
 
@@ -32,7 +32,7 @@ final class SoftwareCompletionQueue implements CompletionQueue {
     private volatile boolean solicitedOnly;
     private volatile boolean overrun;
 
-    /** @param notifier runs a listener for which completions are waiting already */
+    /** @param notifier runs a listener when completions are waiting already */
     SoftwareCompletionQueue(int capacity, Executor notifier) {
         if (capacity < 1) {
             throw new IllegalArgumentException("a completion queue has at least 1 entry, not " + capacity);
@@ -46,7 +46,10 @@ final class SoftwareCompletionQueue implements CompletionQueue {
         this.notifier = notifier;
     }
 
-    /** A slot for one completion, to be filled and published; -1 when the queue is full, which is then overrun. */
+    /**
+     * Claims a slot for one completion, to be filled and published. If the queue is full, marks it as overrun and
+     * returns -1.
+     */
     long claim() {
         while (true) {
             long sequence = claimed.get();
@@ -74,9 +77,10 @@ final class SoftwareCompletionQueue implements CompletionQueue {
         published.setRelease((int) sequence & mask, sequence + 1);
     }
 
-    /** Calls a waiting listener if what was published is reason to. */
+    /** Calls a waiting listener, if it waits for a completion of this kind. */
     void signal(boolean solicitedOrFailed) {
-        // The entry, then the listener; who asks for notification does the reverse, so that one of both sees the other.
+        // This side publishes the entry and then reads the listener. The requester of a notification sets the listener
+        // and then reads the entry. This order prevents a lost wake-up.
         VarHandle.fullFence();
         Runnable waiting = listener.get();
         if (waiting != null && (solicitedOrFailed || !solicitedOnly) && listener.compareAndSet(waiting, null)) {
@@ -112,7 +116,8 @@ final class SoftwareCompletionQueue implements CompletionQueue {
         listener.set(newListener);
         long sequence = polled.get();
         if (onlySolicited && claimed.get() != sequence) {
-            // One that is about to be published hides those behind it, which may have used up a listener already.
+            // A claimed entry hides later entries until it is published. Their signal may be over already, so any
+            // completion has to notify.
             solicitedOnly = false;
         }
         VarHandle.fullFence();

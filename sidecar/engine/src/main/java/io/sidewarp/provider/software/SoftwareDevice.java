@@ -39,7 +39,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
-/** The engine as a device. */
+/** A device that the engine implements. */
 final class SoftwareDevice implements Device {
 
     private static final int MAX_PRIVATE_DATA = 512;
@@ -106,7 +106,7 @@ final class SoftwareDevice implements Device {
         return atomics;
     }
 
-    /** A fault of shared memory that surfaced late: finds the region. */
+    /** Handles a fault. If it is a late fault of shared memory, finds the region. */
     private void onFault(Throwable fault) {
         if (fault instanceof InternalError) {
             memory.onLateFault();

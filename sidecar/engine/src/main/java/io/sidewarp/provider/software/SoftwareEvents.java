@@ -6,10 +6,10 @@ package io.sidewarp.provider.software;
 import io.sidewarp.engine.net.PeerLimit;
 import java.net.InetSocketAddress;
 
-/** Learns of things that concern no queue pair. Called on event loops, must not block. */
+/** Receives events that concern no queue pair. Called on event loops, must not block. */
 public interface SoftwareEvents {
 
-    /** Nobody listens to these events. */
+    /** Ignores all events. */
     SoftwareEvents NONE = new SoftwareEvents() {};
 
     /** An inbound connection failed before it became a connection request, or lapsed while it waited for an answer. */
@@ -24,7 +24,7 @@ public interface SoftwareEvents {
     /**
      * An SCTP association that was up has ended.
      *
-     * @param retransmittedChunks at its end
+     * @param retransmittedChunks number of retransmitted chunks during its whole life
      */
     default void onAssociationClosed(long retransmittedChunks) {}
 

@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Bounds what strangers can make this side hold: requests that the application has not answered. Lives on one event loop,
- * which owns its connections too.
+ * Limits what strangers can make this side hold: requests that the application has not answered. Belongs to one event
+ * loop, which also owns its connections.
  */
 abstract class SoftwareListener implements Listener {
 
@@ -61,7 +61,7 @@ abstract class SoftwareListener implements Listener {
         setups.add(setup);
     }
 
-    /** A request is complete; false when too many wait for an answer. */
+    /** Counts a complete request. Returns false when too many requests wait for an answer. */
     boolean onRequest(IncomingSetup setup) {
         if (waiting >= attributes.backlog()) {
             setups.remove(setup);
@@ -77,13 +77,13 @@ abstract class SoftwareListener implements Listener {
         handler.onConnectionRequest(setup);
     }
 
-    /** A request was answered or has lapsed. */
+    /** Handles a request that was answered or has lapsed. */
     void onAnswered() {
         waiting--;
         setups.removeIf(IncomingSetup::isOver);
     }
 
-    /** One ends whose request nobody was asked about. */
+    /** Forgets a set-up that ended to give its place to another. */
     void onGivenWay(IncomingSetup setup) {
         setups.remove(setup);
     }

@@ -15,10 +15,10 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Carries out verbs in this process: needs no RDMA hardware, no kernel module and no privilege. */
+/** Carries out verbs in this process. Needs no RDMA hardware, no kernel module and no privilege. */
 public final class SoftwareProvider implements RdmaProvider {
 
-    /** {@link #name()}. */
+    /** The {@link #name()} of this provider. */
     public static final String NAME = "software";
 
     private final SoftwareSettings settings;
@@ -80,30 +80,30 @@ public final class SoftwareProvider implements RdmaProvider {
             return this;
         }
 
-        /** Event loops that somebody else owns, epoll or NIO; connections are theirs as well then. */
+        /** Uses event loops that somebody else owns, epoll or NIO. Connections then run on these loops as well. */
         public Builder eventLoopGroup(EventLoopGroup shared) {
             group = shared;
             return this;
         }
 
-        /** Where SCTP comes from, when it is first used: usrsctp in UDP unless something else is said. */
+        /** Sets the supplier of the SCTP stack, which is called at the first use. The default is usrsctp in UDP. */
         public Builder sctp(Supplier<SctpStack> stack) {
             sctp = stack;
             return this;
         }
 
         /**
-         * Addresses of this machine that make up one SCTP endpoint, the first of them being preferred: more than one make
-         * its associations multihomed, where the stack can do that. Connections begin there, and a listener that has no
-         * address of its own, or one of these, listens there. None: an endpoint has the one address that it needs (RFC 5043
-         * section 7.2).
+         * Sets addresses of this machine that form one SCTP endpoint. The first address is preferred. With more than
+         * one address, associations are multihomed if the stack supports it. Connections begin at this endpoint. A
+         * listener without an address, or with one of these addresses, listens there. Without this setting, an endpoint
+         * has the one address that it needs (RFC 5043 section 7.2).
          */
         public Builder sctpAddresses(List<InetAddress> addresses) {
             sctpAddresses = List.copyOf(addresses);
             return this;
         }
 
-        /** Event loops of its own, if none are shared. */
+        /** Sets the number of event loops of this provider, if none are shared. */
         public Builder eventLoops(int count) {
             eventLoops = count;
             return this;

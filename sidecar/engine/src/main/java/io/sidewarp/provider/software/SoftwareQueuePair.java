@@ -39,9 +39,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue pair over the engine. Posting threads fill work queues and ring a doorbell; the event loop of the connection
- * does everything else. The loop is the caller's, if it is one of ours, when the queue pair is created, and the
- * connection's once that exists.
+ * A queue pair of the engine. Posting threads fill work queues and ring a doorbell; the event loop of the connection
+ * does everything else. A new queue pair uses the caller's loop, if that is one of the engine's, else another loop of
+ * the engine. Once the connection has a loop, the queue pair uses that.
  */
 final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListener {
 
@@ -59,7 +59,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
 
     private volatile EventLoop loop;
     private volatile QueuePairState state = QueuePairState.IDLE;
-    // Ahead of the loop, which changes the state a moment later (RFC 5041 section 6.2.1).
+    // Set before the loop changes the state a moment later (RFC 5041 section 6.2.1).
     private volatile boolean ending;
     private volatile ConnectionAttributes attributes;
     private volatile int ord = Integer.MAX_VALUE;
@@ -69,7 +69,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     private volatile Runnable receiveSupply = () -> {};
     private volatile QueuePairEventListener events = (queuePair, newState, error, message) -> {};
 
-    // The event loop's own.
+    // Changed only on the event loop.
     private volatile @Nullable RdmapStream stream;
     private @Nullable ConnectionSetup setup;
     private final StreamTimers timers;
@@ -167,7 +167,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
             return PostResult.QUEUE_FULL;
         }
         if (!loop.inEventLoop()) {
-            // As in Doorbell: the queue pair may end meanwhile, and somebody has to flush this one too.
+            // As in Doorbell, the queue pair may have ended meanwhile. Then this receive has to be flushed, too.
             VarHandle.fullFence();
             if (!takesReceives(state)) {
                 ringDoorbell();
@@ -295,7 +295,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         }
     }
 
-    /** The completion is lost, so the queue pair cannot go on; others that use other queues can. */
+    /** Fails the queue pair, because the completion is lost. Queue pairs that use other queues continue. */
     private void onOverrun() {
         RdmapStream current = stream;
         if (current != null && current.state() != StreamState.TERMINATED) {
@@ -327,14 +327,17 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
                 setup = outgoing;
                 outgoing.start();
             } else {
-                // It was aborted before it could begin.
+                // The queue pair was aborted before the set-up could begin.
                 outgoing.abort();
             }
         });
         return outgoing.result();
     }
 
-    /** Binds this queue pair to an inbound connection's loop and set-up; false when it is not IDLE, or about to end. */
+    /**
+     * Binds this queue pair to an inbound connection's loop and set-up. Returns false when it is not IDLE, or is about
+     * to end.
+     */
     synchronized boolean beginAccept(EventLoop connectionLoop, ConnectionSetup incoming) {
         if (state != QueuePairState.IDLE || ending) {
             return false;
@@ -345,7 +348,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         return true;
     }
 
-    /** Start-up is over: RDMA mode begins. On the event loop. */
+    /** Enters RDMA mode after start-up. On the event loop. */
     void onEstablished(RdmapStream newStream, ConnectionAttributes agreed) {
         stream = newStream;
         setup = null;
@@ -358,13 +361,13 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         changeState(QueuePairState.RTS, null, "established");
     }
 
-    /** Start-up ends with a Terminate: the stream is there for nothing else. On the event loop. */
+    /** Takes a stream that only sends a Terminate, which ends start-up. On the event loop. */
     void onRefused(RdmapStream newStream) {
         stream = newStream;
         setup = null;
     }
 
-    /** Start-up failed. On the event loop. */
+    /** Ends after start-up failed. On the event loop. */
     void onSetupFailed(String message) {
         setup = null;
         finish(null, message);
@@ -409,7 +412,8 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         state = QueuePairState.CLOSED;
         VarHandle.fullFence();
         try {
-            // A thread that has not seen this state may have posted a receive behind the stream's last look.
+            // Looks again: a thread that has not seen this state may have posted a receive after the stream's last
+            // look.
             onWorkPosted();
             changeState(QueuePairState.CLOSED, error, message);
         } finally {
@@ -469,7 +473,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         return closed.copy();
     }
 
-    /** From now on nobody connects it, so that it stays on the loop that will end it. */
+    /** Prevents a later connect, so that the queue pair stays on the loop that will end it. */
     private synchronized void beginEnd() {
         ending = true;
     }
@@ -501,7 +505,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         abort();
     }
 
-    // Facts.
+    // Attributes and counters.
 
     @Override
     public long number() {

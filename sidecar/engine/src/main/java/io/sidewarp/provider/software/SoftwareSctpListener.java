@@ -26,8 +26,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listens for sessions on SCTP associations. A wildcard stands for the endpoint whose addresses were set, else for one
- * endpoint at each address of this machine, because by default an endpoint of DDP has one address (RFC 5043 section 7.2).
+ * Listens for sessions on SCTP associations. A wildcard stands for the endpoint with configured addresses. If none are
+ * configured, it stands for one endpoint at each address of this machine. By default an endpoint of DDP has one address
+ * (RFC 5043 section 7.2).
  */
 final class SoftwareSctpListener extends SoftwareListener implements SoftwareAssociation.Keeper {
 
@@ -65,7 +66,10 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
                 .thenCompose(outcome -> outcome);
     }
 
-    /** Complete with the port. On the loop, so that no peer finds the port before this listener is known there. */
+    /**
+     * Listens at an endpoint, and completes with the port. Runs on the loop, so that this listener is known before a
+     * peer finds the port.
+     */
     private CompletableFuture<Integer> bind(SctpEndpoint endpoint, int port) {
         return CompletableFuture.supplyAsync(
                         () -> endpoint.listen(port, handler(endpoint))
@@ -83,7 +87,7 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
         return listener.port();
     }
 
-    /** One address of each endpoint that a wildcard stands for. */
+    /** Returns one address of each endpoint that a wildcard stands for. */
     private List<InetAddress> localAddresses() throws SocketException {
         if (!network.together().isEmpty()) {
             return List.of(network.together().getFirst());
@@ -131,7 +135,7 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
         }
     }
 
-    /** A peer asks for a session; false when nobody can be asked at present. */
+    /** Handles a peer's request for a session. Returns false when no application can be asked at present. */
     boolean onInitiate(SoftwareAssociation association, DdpStreamSession session, SessionStartup asked) {
         if (closed) {
             return false;
@@ -148,7 +152,7 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
         return address;
     }
 
-    /** {@inheritDoc} Of the first address, where there are several and each got a free port of its own. */
+    /** {@inheritDoc} If several addresses have different free ports, returns the port of the first address. */
     @Override
     public OptionalInt udpPort() {
         return udpPort;

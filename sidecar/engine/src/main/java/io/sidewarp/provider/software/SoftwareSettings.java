@@ -12,17 +12,17 @@ import java.time.Duration;
 /**
  * Settings of the software provider.
  *
- * @param maxSendQueue entries of a send queue, at most
- * @param maxReceiveQueue entries of a receive queue, at most
- * @param maxIrd inbound RDMA Read Requests and Atomic Requests of a queue pair, at most
- * @param maxOrd outbound RDMA Read Requests and Atomic Requests of a queue pair, at most
+ * @param maxSendQueue maximum number of entries of a send queue
+ * @param maxReceiveQueue maximum number of entries of a receive queue
+ * @param maxIrd maximum number of inbound RDMA Read Requests and Atomic Requests of a queue pair
+ * @param maxOrd maximum number of outbound RDMA Read Requests and Atomic Requests of a queue pair
  * @param extensions whether connections have Immediate Data and atomic operations (RFC 7306)
- * @param maxRegions regions registered at a time
- * @param maxShortSegments segments of one inbound message that are short and not its last, at most; an honest peer
- *     sends such segments hardly ever
+ * @param maxRegions maximum number of regions registered at a time
+ * @param maxShortSegments maximum number of short segments of one inbound message, not counting its last; an honest
+ *     peer rarely sends short segments
  * @param terminateTimeout how long a terminated stream may take to deliver its Terminate and close
- * @param firstFpduDelay how long an Initiator waits behind the peer's MPA Reply before it sends FPDUs; such as Linux siw may
- *     overlook one that comes at once
+ * @param firstFpduDelay how long an Initiator waits after the peer's MPA Reply before it sends FPDUs; some peers, such
+ *     as Linux siw, may overlook an FPDU that comes at once
  */
 public record SoftwareSettings(
         NetSettings net,
@@ -42,8 +42,8 @@ public record SoftwareSettings(
     public static final int MAX_SGE = WorkRequest.MAX_SGE;
 
     /**
-     * Queues of at most 65,536 entries, IRD and ORD at most 256, with RFC 7306, 65,536 regions, 4,096 short segments, 5 s,
-     * no delay.
+     * Returns the defaults: queues of at most 65,536 entries, IRD and ORD at most 256, with RFC 7306, 65,536 regions,
+     * 4,096 short segments, 5 s, no delay.
      */
     public static SoftwareSettings defaults() {
         return new SoftwareSettings(

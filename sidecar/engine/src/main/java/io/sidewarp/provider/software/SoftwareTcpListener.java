@@ -21,14 +21,15 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listens on TCP, and bounds the connections that have not sent a complete Request, or that came to nothing and wait for the
- * peer to close its side. When there are that many, a new one takes the place of one that hinders others most.
+ * Listens on TCP, and limits the connections in start-up. They have not sent a complete Request, or have failed and
+ * wait for the peer to close its side. At the limit, a new connection takes the place of an old one, from the address
+ * that holds most places.
  */
 final class SoftwareTcpListener extends SoftwareListener {
 
     private static final String STARTING = "connections in start-up";
 
-    /** Open, and not in RDMA mode; the oldest first. */
+    /** Connections that are open and not in RDMA mode, the oldest first. */
     private final Map<TcpTransport, IncomingTcpSetup> starting = new LinkedHashMap<>();
 
     private volatile @Nullable TcpAcceptor acceptor;
@@ -48,7 +49,7 @@ final class SoftwareTcpListener extends SoftwareListener {
     }
 
     private void onAccepted(TcpTransport transport) {
-        // Requests that wait have their own limit.
+        // Requests that wait for an answer have their own limit.
         if (starting.size() - waiting() >= attributes().startupConnections() && !makeRoomFor(transport)) {
             device().events().onRefused(transport.remoteAddress(), STARTING);
             transport.abort();
@@ -62,8 +63,9 @@ final class SoftwareTcpListener extends SoftwareListener {
     }
 
     /**
-     * Has the oldest connection of the address that holds most places give way. If that is the address of the new one, too,
-     * only one that has not sent its Request does: what was rejected holds its place until it is closed.
+     * Ends the oldest connection of the address that holds most places. If the new connection has that address, too,
+     * only a connection without a complete Request is ended. A rejected connection then keeps its place until it is
+     * closed.
      */
     private boolean makeRoomFor(TcpTransport transport) {
         Map<InetAddress, Integer> places = new HashMap<>();
@@ -93,7 +95,7 @@ final class SoftwareTcpListener extends SoftwareListener {
         return setup.remoteAddress().getAddress();
     }
 
-    /** RDMA mode has begun. */
+    /** Removes a connection that is in RDMA mode now. */
     void onEstablished(TcpTransport transport) {
         starting.remove(transport);
     }

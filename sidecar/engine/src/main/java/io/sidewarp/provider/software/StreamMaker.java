@@ -7,7 +7,7 @@ import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.rdmap.StreamSettings;
 
-/** Makes the RDMAP stream of a connection when RDMA mode begins. Tests plug in one that fails. */
+/** Makes the RDMAP stream of a connection when RDMA mode begins. Tests plug in a maker that fails. */
 @FunctionalInterface
 interface StreamMaker {
 

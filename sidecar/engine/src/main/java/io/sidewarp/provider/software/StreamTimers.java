@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds what a stream that ends waits for: the peer's answer to a ready-to-receive Read, before a graceful close goes on,
- * and the way of a Terminate. Belongs to the stream's event loop.
+ * Limits the waits of a stream that ends. It waits for the peer's answer to a ready-to-receive Read before a graceful
+ * close continues, and for the delivery of a Terminate. Belongs to the stream's event loop.
  */
 final class StreamTimers {
 
@@ -24,8 +24,9 @@ final class StreamTimers {
     }
 
     /**
-     * A graceful close has begun. It goes on without the answer to a ready-to-receive Read after
-     * {@link io.sidewarp.engine.net.NetSettings#lingerTimeout}, or when the work that waits for that answer is done with.
+     * Starts the timer of a graceful close. The close continues without the answer to a ready-to-receive Read after
+     * {@link io.sidewarp.engine.net.NetSettings#lingerTimeout}. It also continues when the work that waits for that
+     * answer is done.
      */
     void beginClosing(EventLoop loop, @Nullable RdmapStream stream) {
         if (stream != null && stream.isReadyAnswerOwed()) {
@@ -36,7 +37,10 @@ final class StreamTimers {
         }
     }
 
-    /** A Terminate is to go out, and the peer to close, for no longer than {@link SoftwareSettings#terminateTimeout}. */
+    /**
+     * Starts the timer of a Terminate. Its delivery and the peer's close may take {@link
+     * SoftwareSettings#terminateTimeout}.
+     */
     void beginTerminate(EventLoop loop, Runnable abort) {
         schedule(loop, settings.terminateTimeout(), abort);
     }
@@ -46,7 +50,7 @@ final class StreamTimers {
         scheduled = loop.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** Nothing is waited for any more. */
+    /** Stops the timer. */
     void cancel() {
         if (scheduled != null) {
             scheduled.cancel(false);

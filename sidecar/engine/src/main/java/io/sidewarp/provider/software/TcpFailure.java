@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Why there is no TCP connection, for people: what the operating system said of it, and what to do. */
+/** Explains why there is no TCP connection: what the operating system said, and what to do. */
 final class TcpFailure {
 
     private static final String BROADCAST = "255.255.255.255";
@@ -32,18 +32,18 @@ final class TcpFailure {
 
     /** @param failure as {@link io.sidewarp.engine.net.TcpConnector} tells it */
     static String describe(InetSocketAddress remote, Throwable failure) {
-        // Around what the operating system said Netty has exceptions that repeat the address, or say nothing.
+        // Finds the operating system's error below Netty's exceptions, which repeat the address or say nothing.
         Throwable said = failure;
         while (said.getCause() != null) {
             said = said.getCause();
         }
         String advice = failure instanceof ChannelException
-                ? "there is no socket for it: let this process have more open files"
+                ? "no socket is available: raise this process's limit of open files"
                 : advice(remote.getAddress(), said);
         return "no TCP connection to " + remote + ": " + reason(said) + "; " + advice;
     }
 
-    /** Netty has no message for some errors, only a type. */
+    /** Returns the reason. Netty has no message for some errors, only a type. */
     private static String reason(Throwable said) {
         if (said.getMessage() != null) {
             return SystemErrors.text(said);
@@ -56,14 +56,14 @@ final class TcpFailure {
             return "check the name";
         }
         if (address.isMulticastAddress() || address.getHostAddress().equals(BROADCAST)) {
-            return "TCP connects to one host, and this address is one of many: give the peer's own";
+            return "TCP connects to one host, and this address names many: use the peer's own address";
         }
         if (address.isAnyLocalAddress()) {
-            return "this address is no host's own, and connects to this host: give the peer's own, and check that it"
+            return "a wildcard address connects to this host: use the peer's own address, and check that the peer"
                     + " listens";
         }
         if (address instanceof Inet6Address scoped && scoped.isLinkLocalAddress() && scoped.getScopeId() == 0) {
-            return "an address of a link needs the interface to it, as in fe80::1%eth0";
+            return "a link-local address needs the interface, as in fe80::1%eth0";
         }
         return said instanceof NoRouteToHostException
                 ? "check the address, and the routes and firewalls on the way to it"

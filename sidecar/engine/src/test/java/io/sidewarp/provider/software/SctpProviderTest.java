@@ -93,7 +93,7 @@ final class SctpProviderTest extends SctpProviderSuite {
                     .queuePair.connect(new InetSocketAddress(InetAddress.ofLiteral(address), 7471), parameters());
 
             assertThatThrownBy(() -> connecting.get(10, TimeUnit.SECONDS))
-                    .hasMessageContaining("this address is no host's own; give the peer's own");
+                    .hasMessageContaining("a wildcard address belongs to no host; use the peer's own address");
             assertFails(connecting, ConnectionFailedException.Kind.INVALID_PARAMETERS);
         }
     }

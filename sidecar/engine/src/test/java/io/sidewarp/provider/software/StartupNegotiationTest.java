@@ -287,7 +287,7 @@ final class StartupNegotiationTest {
                         ConnectionFailedException.class,
                         failed -> assertThat(failed.kind()).isEqualTo(ConnectionFailedException.Kind.PROTOCOL))
                 .hasMessageContaining("does not know MPA revision 2")
-                .hasMessageContaining("505 octets; at most 504");
+                .hasMessageContaining("505 bytes; at most 504");
     }
 
     @Test

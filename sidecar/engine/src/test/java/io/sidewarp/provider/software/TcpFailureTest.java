@@ -36,9 +36,9 @@ final class TcpFailureTest {
     /** As the kernel refuses them before anything is sent. */
     @ParameterizedTest
     @CsvSource({
-        "255.255.255.255, give the peer's own",
-        "224.0.0.1, give the peer's own",
-        "ff02::1, give the peer's own",
+        "255.255.255.255, use the peer's own address",
+        "224.0.0.1, use the peer's own address",
+        "ff02::1, use the peer's own address",
         "192.0.2.1, check the address",
     })
     void anErrorThatHasNoMessageIsTold(String address, String advice) throws Exception {
@@ -68,7 +68,7 @@ final class TcpFailureTest {
                 "Unable to create Channel", new InvocationTargetException(new ChannelException(said)));
 
         assertThat(TcpFailure.describe(remote, failure))
-                .contains("Too many open files", "let this process have more")
+                .contains("Too many open files", "limit of open files")
                 .doesNotContain("InvocationTargetException", "listens");
     }
 
@@ -97,7 +97,7 @@ final class TcpFailureTest {
                             ConnectionFailedException.class,
                             failed -> assertThat(failed.kind()).isEqualTo(Kind.UNREACHABLE));
             assertThat(failure.getCause())
-                    .hasMessageContaining("give the peer's own")
+                    .hasMessageContaining("use the peer's own address")
                     .hasMessageNotContaining("null");
         }
     }
