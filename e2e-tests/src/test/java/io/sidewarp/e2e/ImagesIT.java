@@ -42,8 +42,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * The container images: made twice from what this build packaged, as on two machines, unpacked, and run without a container
- * runtime.
+ * Builds the container images twice from the packaged programs, as on two machines, unpacks them, and runs them without
+ * a container runtime.
  */
 @ExtendWith(Logs.class)
 class ImagesIT {
@@ -51,7 +51,7 @@ class ImagesIT {
     private static final List<String> NAMES = List.of("sidecar", "controller", "node-agent");
     private static final Pattern MANAGEMENT = Pattern.compile(" management=/?(\\S+)");
 
-    /** What a JVM would take from a machine that is larger than most. */
+    /** Flags that make a JVM size itself as on a machine that is larger than most. */
     private static final String OTHER_MACHINE = "-XX:MaxRAM=256g -XX:ActiveProcessorCount=5";
 
     /** For the runtime and three images, which takes half a minute on an idle machine. */

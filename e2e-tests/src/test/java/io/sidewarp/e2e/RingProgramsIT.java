@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Programs in C and in Python that use rings by docs/rings.md alone, at a packaged sidecar each. */
+/** Runs programs in C and in Python that use rings as docs/rings.md describes them, each at a packaged sidecar. */
 @ExtendWith(Logs.class)
 class RingProgramsIT {
 

@@ -31,8 +31,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What the tests against the SCTP of the Linux kernel share: the guest, and a packaged sidecar whose application listens
- * and decides as each test wants.
+ * Base class of the tests against the SCTP of the Linux kernel. Provides the guest, and a packaged sidecar whose
+ * application listens and decides as each test needs.
  */
 @ExtendWith(Logs.class)
 abstract class SctpKernelPeer {

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code sidewarp show} as a process, beside a client that has regions and connections. */
+/** Tests {@code sidewarp show} as a process, beside a client that has regions and connections. */
 @ExtendWith(Logs.class)
 class ShowCommandIT {
 

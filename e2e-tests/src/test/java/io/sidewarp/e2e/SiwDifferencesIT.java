@@ -27,13 +27,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What Linux soft-iWARP does differently from the RFCs, measured octet by octet; docs/interoperability.md tells what
- * follows from it. A test that fails says that siw has changed.
+ * Measures on the wire where Linux soft-iWARP differs from the RFCs. docs/interoperability.md describes the
+ * consequences. A failure means that siw has changed.
  */
 @ExtendWith(Logs.class)
 class SiwDifferencesIT {
 
-    /** What rping receives. */
+    /** Size in bytes of the message that rping receives. */
     private static final int RPING_MESSAGE = 16;
 
     /** Not used by others: an rping that peers treated badly cannot always be ended. */

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** RDMA Writes that break a rule, sent to a packaged sidecar. */
+/** Sends RDMA Writes that break a rule to a packaged sidecar. */
 class TaggedErrorsIT extends MisbehavingPeer {
 
     private static final int DDP_TAGGED = 0x11;

@@ -34,7 +34,9 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** One user with nearly all the calls that it may have, which reads nothing, and a quarter of the heap that a sidecar has. */
+/**
+ * Tests one user who opens nearly all permitted calls and reads nothing. The sidecar has a quarter of the usual heap.
+ */
 @ExtendWith(Logs.class)
 class UnreadCallsIT {
 

@@ -54,7 +54,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Records sessions of two packaged sidecars and has others judge the octets: tshark, and a decoder that shares nothing
+ * Records sessions of two packaged sidecars. Two decoders check the bytes: tshark, and a decoder that shares no code
  * with the engine.
  */
 @ExtendWith(Logs.class)
@@ -189,7 +189,7 @@ class WireCaptureIT {
         recorded.close();
     }
 
-    /** What the other tests of captures rest on. */
+    /** Checks the basis of the other tests of captures: both decoders detect a changed byte. */
     @Test
     void anOctetThatWasChangedIsFoundByBothDecoders() throws IOException {
         Recorded recorded = record("changed", true, false, false, this::oneAfterTheOther);
@@ -270,7 +270,7 @@ class WireCaptureIT {
         return messages;
     }
 
-    /** What was recorded, and what the initiator's counters say of it. */
+    /** A capture, with the number of segments that the initiator's counters report. */
     private record Recorded(Capture capture, long segments) implements AutoCloseable {
 
         byte[] initiatorOctets() {
@@ -287,7 +287,7 @@ class WireCaptureIT {
         }
     }
 
-    /** How a session carries out its work over a connection. */
+    /** The way in which a session carries out its work over a connection. */
     private interface Work {
         void carryOut(Link link, Inbox messages);
     }

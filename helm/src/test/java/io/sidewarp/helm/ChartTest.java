@@ -239,7 +239,10 @@ class ChartTest {
                 .doesNotContainKey("CustomResourceDefinition");
     }
 
-    /** What it wrote for that operator would make it offer the virtual functions that the node agents offer. */
+    /**
+     * Policies that the controller wrote for the SR-IOV network operator would make that operator offer virtual
+     * functions which the node agents offer, too.
+     */
     @Test
     void letsTheControllerRemoveWhatItWroteForAnOperatorThatIsNotUsedAnyMore() {
         String rendered = Chart.render(Chart.RECENT, "networks.sriovNetworkOperator.enabled=false");

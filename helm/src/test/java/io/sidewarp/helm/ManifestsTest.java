@@ -23,7 +23,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is derived in the repository is what it is derived from, unless {@code -Dmanifests.write=true} makes it so. */
+/**
+ * Checks that derived files in the repository equal their sources. With {@code -Dmanifests.write=true}, writes these
+ * files instead.
+ */
 class ManifestsTest {
 
     private static final boolean WRITE = Boolean.getBoolean("manifests.write");

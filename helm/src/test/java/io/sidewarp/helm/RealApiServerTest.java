@@ -44,7 +44,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A real API server takes what the chart renders for its version. Server-side apply refuses fields that it does not know. */
+/**
+ * Checks that a real API server accepts what the chart renders for its version. Server-side apply refuses unknown
+ * fields.
+ */
 @RealApiServer
 class RealApiServerTest {
 

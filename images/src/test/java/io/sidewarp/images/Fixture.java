@@ -10,7 +10,7 @@ import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 
-/** The inputs of images in small: a few files in each place. */
+/** Small inputs of images: a few files in each place. */
 final class Fixture {
     static final String VERSION = "1.2.3";
 

@@ -27,8 +27,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
 /**
- * A container registry, as far as a push takes one: it keeps digests and forgets what was pushed. Its certificate is one that
- * nobody vouches for.
+ * A container registry with the part of the protocol that a push needs. It keeps digests and discards the pushed data.
+ * No authority has signed its certificate.
  */
 final class Registry implements AutoCloseable {
     private static final String PASSWORD = "changeit";

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The example of the package's documentation and of proto/README.md. */
+/** Runs the example of the package's documentation and of proto/README.md. */
 class ExampleTest {
 
     @TempDir

@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** An IPv4 packet, and the TCP segment in it when it has one (RFC 791, RFC 9293). */
+/** An IPv4 packet, and its TCP segment if it has one (RFC 791, RFC 9293). */
 public final class IpPacket {
 
     private static final int TCP = 6;

@@ -24,7 +24,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
-/** Pods of users, in a namespace of their own. Each has one container, {@code app}, which runs the command {@code sidewarp}. */
+/**
+ * Pods of users, in a namespace of their own. Each pod has one container, {@code app}, which runs the command {@code
+ * sidewarp}.
+ */
 final class Applications {
     private static final String SIDECAR = "sidewarp";
     private static final String PINGS = "ping, --listen, '0.0.0.0:7471'";
@@ -49,7 +52,7 @@ final class Applications {
         return pods().resource(pod(name, annotations, arguments)).create();
     }
 
-    /** What would be created. */
+    /** Returns the pod that would be created, from a dry run. */
     Pod dryRun() {
         return pods().resource(pod("dry", "", PINGS)).dryRun().create();
     }
@@ -105,7 +108,7 @@ final class Applications {
         }
     }
 
-    /** Hears of a pod whose sidecar is ready. */
+    /** Runs an action when the sidecar of a pod is ready. */
     private record WhenReady(Runnable action) implements ResourceEventHandler<Pod> {
         @Override
         public void onAdd(Pod pod) {

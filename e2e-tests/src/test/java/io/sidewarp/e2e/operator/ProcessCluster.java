@@ -27,8 +27,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A real API server and controller manager without nodes: the packaged controller and node agents run as processes with the
- * environment, the service accounts and the permissions that the chart gives them; a stand-in speaks the kubelet's device
+ * A real API server and controller manager without nodes. The packaged controller and node agents run as processes,
+ * with the environment, the service accounts and the permissions of the chart. A stand-in speaks the kubelet's device
  * protocols. Pods of applications do not run.
  */
 final class ProcessCluster implements TestCluster {

@@ -20,7 +20,7 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 
-/** Records what goes over ports of the loopback interface, and has tshark judge it. */
+/** Records packets of ports on the loopback interface, and checks them with tshark. */
 public final class Capture implements AutoCloseable {
 
     private static final String CONNECT = "tcp.flags.syn == 1 && tcp.flags.ack == 0";

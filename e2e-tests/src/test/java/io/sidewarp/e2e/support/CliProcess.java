@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The packaged `sidewarp` command, told by the environment which sidecar to use. */
+/** The packaged `sidewarp` command. Its environment names the sidecar to use. */
 public final class CliProcess {
 
     private static final String LISTENING = "listening on ";
@@ -22,7 +22,7 @@ public final class CliProcess {
     private CliProcess() {}
 
     /**
-     * How a command ended.
+     * Exit code and output of an ended command.
      *
      * @param output lines, standard output and standard error together
      */

@@ -72,7 +72,7 @@ public final class GuestSidecar implements AutoCloseable {
         return guest.run("kill -0 $(cat " + DIRECTORY + "/sidecar.pid)").status() == 0;
     }
 
-    /** What it has written. */
+    /** Returns the log of the sidecar. */
     public String log() {
         return guest.run("cat " + LOG).text();
     }

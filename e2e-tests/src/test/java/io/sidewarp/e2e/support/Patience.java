@@ -11,7 +11,7 @@ import java.util.concurrent.TimeoutException;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 
-/** Bounds of waiting. They say when to give up, never how fast something has to be. */
+/** Bounds of waiting. A bound says when a test gives up, and never requires a speed. */
 public final class Patience {
 
     /** For anything that takes far less on an idle machine. */

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What tshark says about recorded associations that carry DDP and ended in order. */
+/** Checks with tshark recorded associations that carry DDP and have ended in order. */
 public final class SctpVerdict {
 
     private SctpVerdict() {}

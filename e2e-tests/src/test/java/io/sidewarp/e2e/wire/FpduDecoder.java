@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.zip.CRC32C;
 
-/** Takes FPDUs apart and checks each of them: Markers, padding, CRC. One direction of one connection. */
+/** Decodes FPDUs and checks each of them: Markers, padding, CRC. Handles one direction of one connection. */
 public final class FpduDecoder {
 
     private static final int MARKER_DISTANCE = 512;

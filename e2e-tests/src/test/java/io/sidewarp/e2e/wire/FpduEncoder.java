@@ -6,7 +6,7 @@ package io.sidewarp.e2e.wire;
 import java.util.zip.CRC32C;
 
 /**
- * Frames ULPDUs as RFC 5044 section 4 draws it, octet by octet. One direction of one connection: it counts the octets,
+ * Frames ULPDUs as in the figures of RFC 5044 section 4. Handles one direction of one connection, and counts its bytes,
  * because Markers stand at fixed distances.
  */
 public final class FpduEncoder {

@@ -6,7 +6,7 @@ package io.sidewarp.e2e.wire;
 import java.io.ByteArrayOutputStream;
 import java.util.HexFormat;
 
-/** Octets in network order, written one field after the other. */
+/** Bytes in network order, written one field after the other. */
 public final class Octets {
 
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();

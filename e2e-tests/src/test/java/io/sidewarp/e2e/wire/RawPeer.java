@@ -16,8 +16,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * One end of an iWARP connection with nothing behind it: sends what a test composes, and takes apart what comes. All
- * waiting is bounded.
+ * One end of an iWARP connection without a protocol stack. Sends what a test composes, and decodes what arrives. Every
+ * wait has a limit.
  */
 public final class RawPeer implements AutoCloseable {
 

@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What both directions of a TCP connection carried, from the start-up frames on; without Markers.
+ * Bytes of both directions of a TCP connection, from the start-up frames on, without Markers.
  *
- * @param initiator octets of the side that connected
- * @param responder octets of the side that accepted
+ * @param initiator bytes of the side that connected
+ * @param responder bytes of the side that accepted
  */
 public record RecordedConnection(byte[] initiator, byte[] responder) {
 

@@ -27,7 +27,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** The packaged controller as a process, with the memory and the JVM's options that its container has by default. */
+/**
+ * The packaged controller as a process, with the memory limit and the JVM options that its container has by default.
+ */
 public final class ControllerProcess implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofMinutes(2);
     private static final Duration REQUEST_LIMIT = Duration.ofMinutes(1);
@@ -218,7 +220,7 @@ public final class ControllerProcess implements AutoCloseable {
         return process.exitValue();
     }
 
-    /** What it has printed. */
+    /** Returns the output of the controller. */
     public String log() throws IOException {
         return Files.readString(log);
     }

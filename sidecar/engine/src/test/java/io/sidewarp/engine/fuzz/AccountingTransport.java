@@ -12,7 +12,7 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** A TCP connection that keeps account of what MPA borrows and asks for. */
+/** A TCP connection that counts the buffers and requests of MPA. */
 final class AccountingTransport implements MpaTransport {
 
     /** Largest buffer that a peer can make MPA borrow: the largest FPDU that ULPDU_Length can express, with Markers. */

@@ -14,8 +14,8 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The whole state machine of a connection from a stream of octets, in either role: start-up, FPDUs, segments, messages,
- * with work of the application, time-outs, half-closed and lost connections in between.
+ * Fuzzes the whole state machine of a connection with a stream of bytes, in either role: start-up, FPDUs, segments and
+ * messages. Work of the application, timeouts, half-closed and lost connections come in between.
  */
 final class ConnectionFuzzer {
 

@@ -7,7 +7,7 @@ import io.sidewarp.engine.llp.mpa.MpaRole;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** What can be fuzzed, under the names that `./sidewarp fuzz` knows. */
+/** Targets of fuzzing, with the names that `./sidewarp fuzz` uses. */
 enum FuzzTarget {
     STARTUP_REQUEST,
     STARTUP_REPLY,

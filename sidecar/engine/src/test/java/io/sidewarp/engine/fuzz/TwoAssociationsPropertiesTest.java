@@ -16,8 +16,8 @@ import net.jqwik.api.state.ActionChain;
 import net.jqwik.api.state.Transformer;
 
 /**
- * Two ends of an association whose Consumers do anything with sessions, over an SCTP that delivers when and in what order
- * it likes. What has to hold is checked after each step by {@link AssociatedPair}.
+ * Tests two ends of an association whose Consumers do arbitrary actions with sessions. The SCTP between them delivers
+ * at arbitrary times and in arbitrary order. {@link AssociatedPair} checks the invariants after each step.
  */
 class TwoAssociationsPropertiesTest {
 

@@ -15,9 +15,9 @@ import net.jqwik.api.state.ActionChain;
 import net.jqwik.api.state.Transformer;
 
 /**
- * Two endpoints that do anything over a stream that does anything. What has to hold is checked after each step by {@link
- * FuzzedConnection}: no exception escapes, no octet outside of a permitted range changes, completions come once and in
- * order, all memory is returned.
+ * Tests two endpoints with arbitrary actions over an arbitrary stream. {@link FuzzedConnection} checks the invariants
+ * after each step: no exception escapes, no byte outside of a permitted range changes, completions come once and in
+ * order, and all memory is returned.
  */
 class TwoEndpointsPropertiesTest {
 
@@ -77,7 +77,7 @@ class TwoEndpointsPropertiesTest {
         }
     }
 
-    /** Octets arrive. */
+    /** Bytes arrive. */
     private static final class Delivery implements Action.Independent<ConnectedPair> {
 
         @Override
@@ -101,7 +101,7 @@ class TwoEndpointsPropertiesTest {
         }
     }
 
-    /** An octet changes on its way. */
+    /** A byte changes on its way. */
     private static final class Damage implements Action.Independent<ConnectedPair> {
 
         @Override

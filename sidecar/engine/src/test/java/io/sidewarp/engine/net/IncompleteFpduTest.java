@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Peers that begin an FPDU, of which this side keeps what has come, and then are silent. */
+/** Tests peers that send the beginning of an FPDU, which this side keeps, and then are silent. */
 @Requirement("MPA-7.1.2-13")
 class IncompleteFpduTest {
 

@@ -22,7 +22,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** What is above an MPA connection on a real socket: accepts, sends what it is told to, and keeps what arrives. */
+/**
+ * The layer above an MPA connection on a real socket. Accepts, sends what a test hands over, and keeps received ULPDUs.
+ */
 final class RecordingEnd implements MpaStartupListener, UpperLayer {
 
     private final BlockingQueue<byte[]> ulpdus = new LinkedBlockingQueue<>();

@@ -15,7 +15,7 @@ import io.sidewarp.engine.testing.WireLink;
 import io.sidewarp.engine.testing.Work;
 import org.junit.jupiter.api.Test;
 
-/** The longest message that there is, between memory that is used over and over. */
+/** Tests the longest possible message, between memory that is used repeatedly. */
 class LargestMessageTest {
 
     private static final long LARGEST = 0xFFFF_FFFFL;

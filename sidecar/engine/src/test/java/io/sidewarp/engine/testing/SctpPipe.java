@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * One end of an SCTP association in memory: reliable, message by message, and in any order when it is shaken. Nothing
- * moves, no time passes and nothing is acknowledged before a test takes a turn.
+ * One end of an SCTP association in memory. It is reliable, delivers whole messages, and delivers in any order when it
+ * is shaken. Data, time and acknowledgements move only when a test takes a turn.
  */
 public final class SctpPipe implements SctpTransport {
 
-    /** A message on its way. */
+    /** A message in flight. */
     public record Message(int stream, int payloadProtocol, byte[] octets, long number) {
 
         /** Stream, Payload Protocol Identifier and octets, as in {@code 0:17 00 00 00 01}. */

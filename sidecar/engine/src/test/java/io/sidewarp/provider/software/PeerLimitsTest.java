@@ -36,7 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Peers that use up what strangers can use up: connections, patience, buffers. */
+/** Tests peers that use up the resources for strangers: connections, time, buffers. */
 final class PeerLimitsTest {
 
     private static final Duration SHORT = Duration.ofMillis(300);
@@ -51,7 +51,7 @@ final class PeerLimitsTest {
     private SoftwareProvider provider;
     private Device device;
 
-    /** Writes down what the provider tells. */
+    /** Records the events of the provider. */
     private final class Events implements SoftwareEvents {
 
         @Override

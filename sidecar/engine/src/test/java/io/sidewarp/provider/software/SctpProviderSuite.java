@@ -36,7 +36,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Connections over SCTP, whatever carries it. */
+/** Tests connections over SCTP, over any carrier. */
 abstract class SctpProviderSuite extends ProviderSuite {
 
     private static final int STREAMS = 3;

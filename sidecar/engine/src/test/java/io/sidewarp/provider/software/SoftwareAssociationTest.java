@@ -26,10 +26,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How long an association that a peer began is waited for. */
+/** Tests how long the provider waits for an association that a peer began. */
 final class SoftwareAssociationTest {
 
-    /** A loop that tells whether it has anything to do later. */
+    /** A loop that reports whether it has a scheduled task. */
     private static final class WatchedLoop extends DefaultEventLoop {
 
         boolean isWaiting() {

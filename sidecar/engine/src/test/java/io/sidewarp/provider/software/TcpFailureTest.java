@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is said of addresses that TCP cannot connect to. */
+/** Tests the error messages for addresses that TCP cannot connect to. */
 final class TcpFailureTest {
 
     private static final int PORT = 7471;

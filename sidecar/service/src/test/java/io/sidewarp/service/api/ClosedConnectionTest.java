@@ -30,7 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** What is known of a connection that was closed, and what is not kept of it. */
+/** Tests what the sidecar still knows of a closed connection, and what it releases. */
 class ClosedConnectionTest extends TwoSidecars {
 
     private static final int SIZE = 64;

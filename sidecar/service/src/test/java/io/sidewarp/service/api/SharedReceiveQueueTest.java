@@ -30,7 +30,7 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** Work of shared receive queues, over two sidecars. */
+/** Tests work of shared receive queues, over two sidecars. */
 class SharedReceiveQueueTest extends SharedReceiveFixture {
 
     @Test

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the sidecar holds for connection requests that nobody has decided about. */
+/** Tests the sidecar's limits on undecided connection requests. */
 class WaitingRequestsTest {
 
     private static final int PRIVATE_DATA = 512;
@@ -232,7 +232,8 @@ class WaitingRequestsTest {
             CompletableFuture<Connection> lapsing = connect(byDefault.port());
             assertThat(Waiting.status(() -> Waiting.join(lapsing)).getCode()).isEqualTo(Status.Code.UNAVAILABLE);
 
-            // Of no effect, and not one too many with the half second of the listener.
+            // This timeout has no effect. It must not be refused either, although with the listener's half second it
+            // would exceed the maximum.
             Duration hour = Duration.newBuilder().setSeconds(3600).build();
             server.connections()
                     .accept(AcceptRequest.newBuilder()

@@ -52,7 +52,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DrainTest {
 
     private static final int SIZE = 4 << 20;
-    /** Of which a transport takes a part only, of a peer that does not read. */
+    /** Number of Writes of which a transport takes only a part if the peer does not read. */
     private static final int WRITES = 16;
 
     private static final int FRAME_LENGTH = 20;
@@ -208,7 +208,7 @@ class DrainTest {
                 TestQueue queue = session.queue(2 * WRITES)) {
             CompletableFuture<Connection> connecting =
                     session.connect(session.connectRequest(peers.getLocalPort()).build());
-            // What is written to it ends only when it reads.
+            // A write to this peer completes only when the peer reads.
             try (Socket peer = accept(peers)) {
                 long connection = Waiting.join(connecting).getId();
                 Region source = session.managed(SIZE);

@@ -180,7 +180,8 @@ class ProvisionerTest {
         ProvisioningResult result = only(apply(host, EVERYTHING));
 
         assertThat(result.outcome()).isEqualTo(Outcome.FAILED);
-        // What is ignored first shows when the kernel refuses what depends on it, or when it is read back.
+        // A change without effect shows later: when the kernel refuses a dependent change, or when the value is read
+        // back.
         assertThat(result.failure()).isPresent();
         assertThat(host.configuration()).isEqualTo(before);
     }

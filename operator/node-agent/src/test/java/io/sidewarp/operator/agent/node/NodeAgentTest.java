@@ -42,7 +42,7 @@ import org.eclipse.microprofile.health.HealthCheckResponse.Status;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The agent of a node that has no NICs to offer. */
+/** Tests the agent of a node that has no NICs to offer. */
 @RealApiServer
 class NodeAgentTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -5,7 +5,7 @@ package io.sidewarp.engine.net.sctp;
 
 import io.sidewarp.engine.memory.WireBuffer;
 
-/** SCTP packets that no stack has made. */
+/** SCTP packets that no SCTP stack has made. */
 final class StrangersPackets {
 
     static final int HEADERS = SctpPacketFlyweight.COMMON_HEADER_LENGTH;

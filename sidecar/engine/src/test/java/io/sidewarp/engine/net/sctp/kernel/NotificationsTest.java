@@ -11,7 +11,7 @@ import java.net.InetAddress;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
-/** Notifications as a little-endian kernel writes them. */
+/** Tests notifications as a little-endian kernel writes them. */
 final class NotificationsTest {
 
     private final SctpReceived received = new SctpReceived();
