@@ -64,7 +64,7 @@ class DocumentedTestsTest {
         }
     }
 
-    /** Whether a class has a method, or inherits it. */
+    /** Returns whether a class has or inherits a method. */
     private static boolean has(Map<String, List<String>> sources, String name, String method) {
         return sources.getOrDefault(name, List.of()).stream()
                 .anyMatch(source -> source.contains(" " + method + "(")

@@ -116,7 +116,7 @@ public final class TestNetwork implements AutoCloseable {
         this.carrier = carrier;
     }
 
-    /** Whether this user can make one. */
+    /** Returns whether this user can make a network. */
     public static boolean isPermitted() {
         return Files.isWritable(Path.of("/dev/net/tun"))
                 && Path.of("/var/run").toFile().canWrite();

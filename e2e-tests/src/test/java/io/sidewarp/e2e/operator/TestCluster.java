@@ -55,7 +55,7 @@ interface TestCluster extends AutoCloseable {
     /** An image for the containers of applications, which has the command {@code sidewarp}. */
     String applicationImage();
 
-    /** Whether applications run. */
+    /** Returns whether applications run in this cluster. */
     boolean runsApplications();
 
     /** Returns the number of devices {@code sidewarp.io/rnic} that the kubelet of a node can allocate. */

@@ -19,7 +19,7 @@ import java.util.Optional;
  */
 public record RecordedConnection(byte[] initiator, byte[] responder) {
 
-    /** Whether CRCs were agreed on: one side's wish suffices (RFC 5044 section 7.1.1). */
+    /** Returns whether the connection uses CRCs: the request of one side suffices (RFC 5044 section 7.1.1). */
     public boolean crc() {
         return frame(initiator).has(MpaFrame.CRC) || frame(responder).has(MpaFrame.CRC);
     }

@@ -32,7 +32,7 @@ final class AccountingTransport implements MpaTransport {
     private boolean aborted;
     private long calls;
 
-    /** Whether output was asked for since the last question. */
+    /** Returns whether output was requested since the last call. */
     boolean takeOutputWanted() {
         boolean wanted = outputWanted;
         outputWanted = false;

@@ -62,7 +62,7 @@ final class Application {
         return endpoint;
     }
 
-    /** Whether what arrives may still be placed. */
+    /** Returns whether received data may still be placed. */
     boolean isPlacing() {
         StreamState state =
                 endpoint == null ? StreamState.CLOSED : endpoint.stream().state();

@@ -84,7 +84,7 @@ final class ChunkJudge {
                 !control || code != TERMINATE || octets.length == 4, "Private Data in the Terminate " + message);
     }
 
-    /** Whether another message of the stream is in flight, that one or any that was sent earlier. */
+    /** Returns whether an earlier message of the stream is in flight: the message {@code which}, or any if null. */
     private boolean isInFlight(SctpPipe.Message message, SctpPipe.Message which) {
         return end.pipe().inFlight().stream()
                 .anyMatch(other -> other.stream() == message.stream()

@@ -39,7 +39,7 @@ final class FpduDecoder {
         held = Arrays.copyOfRange(all, at, all.length);
     }
 
-    /** Whether the stream so far ends behind an FPDU. */
+    /** Returns whether the stream so far ends after a whole FPDU. */
     boolean isComplete() {
         return held.length == 0;
     }

@@ -77,7 +77,7 @@ final class GuardedRegions {
     /** Permission for bytes to change at present. */
     interface Permission {
 
-        /** Whether an octet of the local region may change: a receive or a read is outstanding there. */
+        /** Returns whether a byte of the local region may change because a receive or a read is outstanding there. */
         boolean local(int offset);
     }
 

@@ -54,7 +54,7 @@ final class WorkLedger implements CompletionSink {
         placing.addAll(receives);
     }
 
-    /** Whether an octet of the local region belonged to a buffer in use. */
+    /** Returns whether a byte of the local region belonged to a buffer in use. */
     boolean covers(int octet) {
         for (Posted posted : placing) {
             if (posted.covers(octet)) {

@@ -70,10 +70,7 @@ class CongestionControlTest {
         return NetSettings.defaults().withCongestionControl(congestionControl).withBusyPoll(Duration.ZERO);
     }
 
-    /**
-     * Returns the congestion control of the sockets of a connection: after opening, and after the engine has taken
-     * over.
-     */
+    /** Returns the congestion control of an open socket after the engine has adopted it. */
     private static String used(String congestionControl) throws Exception {
         try (EngineLoops loops = EngineLoops.create(1, settings(congestionControl));
                 ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {

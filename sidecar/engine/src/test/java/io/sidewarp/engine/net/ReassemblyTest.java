@@ -15,7 +15,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Tests peers that begin long FPDUs when no other connection can keep its FPDU in the read buffer. */
+/** Tests peers that begin long FPDUs when no further connection can keep its FPDU in the buffer where it was read. */
 class ReassemblyTest {
 
     private static final int SHORT_ULPDU_LENGTH = 18;

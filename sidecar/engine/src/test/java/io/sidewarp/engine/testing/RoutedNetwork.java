@@ -65,7 +65,7 @@ public final class RoutedNetwork implements AutoCloseable {
         }
     }
 
-    /** Whether this user can make one. */
+    /** Returns whether this user can make a network. */
     public static boolean isPermitted() {
         return Files.isWritable(Path.of("/run")) && Files.isExecutable(Path.of("/sbin/ip"));
     }

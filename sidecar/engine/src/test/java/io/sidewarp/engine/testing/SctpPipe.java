@@ -106,7 +106,7 @@ public final class SctpPipe implements SctpTransport {
         now += nanos;
     }
 
-    /** Whether the association is gone, for this end. */
+    /** Returns whether the association is gone for this end. */
     public boolean isOver() {
         return over;
     }

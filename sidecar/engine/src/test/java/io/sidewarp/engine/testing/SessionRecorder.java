@@ -93,7 +93,7 @@ public final class SessionRecorder implements SessionListener, UpperLayer {
         return committed;
     }
 
-    /** Whether an Initiate waits for its decision. */
+    /** Returns whether an Initiate waits for a decision. */
     public boolean isUndecided() {
         return asked != null && !decided;
     }

@@ -98,7 +98,7 @@ public final class WireEnd implements LowerLayer {
         return this;
     }
 
-    /** Whether the transport takes nothing over until {@link #transferAll} or {@link #transfer} is called. */
+    /** If true, the transport takes nothing over until {@link #transferAll} or {@link #transfer} is called. */
     public WireEnd holdTransfer(boolean hold) {
         holdingTransfer = hold;
         return this;

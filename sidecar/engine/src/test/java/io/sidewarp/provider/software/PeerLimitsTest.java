@@ -150,7 +150,7 @@ final class PeerLimitsTest {
         return peer;
     }
 
-    /** Whether this side closes the connection, in order or by a reset. */
+    /** Returns whether this side closes the connection, in order or by a reset. */
     private static boolean isClosed(Socket peer) {
         try {
             peer.setSoTimeout(10_000);
@@ -160,13 +160,13 @@ final class PeerLimitsTest {
         }
     }
 
-    /** With a device that waits for peers to close their sides as long as a test may take. */
+    /** Opens a device that waits for peers to close their sides as long as a test may take. */
     private void openPatiently() throws Exception {
         close();
         open(LONG);
     }
 
-    /** Beyond the limit of connections in start-up. */
+    /** Checks that a connection above the limit of connections in start-up is refused. */
     private void assertRefused(Listener listener) throws IOException {
         refused.clear();
         assertThat(isClosed(connect(listener))).isTrue();

@@ -13,9 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/**
- * A Responder with plain sockets. Accepts with a C bit and an ORD that a test chooses, and keeps the received answer.
- */
+/** A Responder with plain sockets. Accepts with a C bit and an ORD that a test chooses, and keeps the Terminate. */
 final class WantingResponder implements AutoCloseable {
 
     private static final int REQUEST = 24;

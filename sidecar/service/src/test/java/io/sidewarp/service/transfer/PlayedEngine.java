@@ -44,7 +44,7 @@ final class PlayedEngine implements QueuePair, SharedReceiveQueue, CompletionQue
         return carriedOut;
     }
 
-    /** Whether all completions were taken. */
+    /** Returns whether all completions were taken. */
     boolean isIdle() {
         return posted == 0;
     }

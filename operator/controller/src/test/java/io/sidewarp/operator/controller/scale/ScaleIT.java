@@ -201,7 +201,7 @@ class ScaleIT {
                         .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"mtu\":" + mtu + "}}"));
     }
 
-    /** Whether all agents have done what is asked for, and all policies know. */
+    /** Returns whether all agents have done their work, and all policies report it. */
     private static boolean isSettled() {
         return nodes.done() == NODES
                 && nodes.client().resources(IwarpNicPolicy.class).list().getItems().stream()
