@@ -82,7 +82,7 @@ class DocumentationIT {
         }
     }
 
-    /** Each port that is named becomes another one, the same everywhere in the block. */
+    /** Replaces each named port by another port, consistently within the block. */
     private static String withFreePorts(String commands) {
         String replaced = commands;
         for (String port : PORT.matcher(commands)

@@ -54,7 +54,7 @@ class ImagesIT {
     /** Flags that make a JVM size itself as on a machine that is larger than most. */
     private static final String OTHER_MACHINE = "-XX:MaxRAM=256g -XX:ActiveProcessorCount=5";
 
-    /** For the runtime and three images, which takes half a minute on an idle machine. */
+    /** Limit for building the runtime and three images, which takes half a minute on an idle machine. */
     private static final Duration BUILD_LIMIT = Duration.ofMinutes(10);
 
     private static Path directory;
@@ -105,7 +105,7 @@ class ImagesIT {
     @Test
     void anInterruptedBuildLeavesNeitherItsSidecarNorItsDirectory() throws IOException {
         Path target = Programs.root().resolve("target");
-        // With this list no sidecar would be started.
+        // If this list existed, the build would start no sidecar.
         Files.deleteIfExists(Programs.root().resolve("sidecar/service/target/sidecar.classes"));
         Set<Path> before = workDirectories(target);
         List<String> command = List.of(

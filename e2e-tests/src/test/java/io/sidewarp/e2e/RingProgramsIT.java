@@ -37,7 +37,7 @@ class RingProgramsIT {
     /** Debian's, whatever is on the PATH: it has the modules of Debian's packages. */
     private static final String PYTHON = "/usr/bin/python3";
 
-    /** More than any test has time for. */
+    /** More messages than any test has time for. */
     private static final int ENDLESS = 100_000_000;
 
     private static SidecarProcess left;

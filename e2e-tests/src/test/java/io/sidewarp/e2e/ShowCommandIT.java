@@ -92,7 +92,7 @@ class ShowCommandIT {
         return ended.json().getFirst();
     }
 
-    /** Without what goes over SCTP, which is of another session. */
+    /** Excludes connections over SCTP, which belong to another session. */
     private static List<JsonNode> ofTheSession(JsonNode connections) {
         List<JsonNode> some = new ArrayList<>();
         connections.forEach(connection -> {

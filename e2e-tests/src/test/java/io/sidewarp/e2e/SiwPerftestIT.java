@@ -103,7 +103,9 @@ class SiwPerftestIT {
         beServed(test, 1, crc);
     }
 
-    /** Not write_bw, whose server closes its connections when the client is done, whatever is still on its way. */
+    /**
+     * Excludes write_bw, whose server closes its connections when the client is done, even if data is still in flight.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"read_bw", "send_bw"})
     void siwServesPerftestOnSeveralConnections(String test) {
@@ -176,7 +178,7 @@ class SiwPerftestIT {
                 .containsPattern("(?m)^ " + size(test) + " +" + connections * ITERATIONS + " ");
     }
 
-    /** One more connection is that through which the two sides of perftest talk. */
+    /** Checks the recorded connections. The two sides of perftest talk through one additional connection. */
     private static void assertSound(Capture capture, String test, int connections, boolean crc) {
         Verdict verdict = Verdict.of(capture, connections + 1, crc);
         long messages = (long) connections * ITERATIONS;

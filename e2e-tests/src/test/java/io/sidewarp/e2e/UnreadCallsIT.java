@@ -43,7 +43,7 @@ class UnreadCallsIT {
     private static final int CONNECTIONS = 2;
     private static final int CALLS = 1250;
 
-    /** Each has an answer of its own, of which the first few are taken. */
+    /** Each message has its own answer, of which the client takes only the first few. */
     private static final int MESSAGES = 150;
 
     private static final int WINDOW = 1024;

@@ -61,7 +61,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Requirement({"DDP-4.1-01", "MPA-4.1-01", "MPA-3-01"})
 class WireCaptureIT {
 
-    /** From nothing to several segments, with all paddings. */
+    /** Lengths from nothing to several segments, with all paddings. */
     private static final int[] SIZES = {0, 1, 2, 3, 4, 17, 100, 511, 512, 513, 1448, 4096, 65_535, 1_000_003};
 
     /** tshark takes FPDUs with Markers apart only when each is in a TCP segment of its own. */
@@ -123,7 +123,7 @@ class WireCaptureIT {
         Dissection dissected = recorded.capture().dissect().assertNothingMalformed();
         assertThat(dissected.fpdus()).isEqualTo(recorded.segments());
         assertThat(dissected.goodCrcs()).isEqualTo(crc ? recorded.segments() : 0);
-        // As many Read Requests as reads; the other messages may take several segments.
+        // There are as many Read Requests as reads. The other messages may take several segments.
         assertThat(dissected.count("OpCode: Read Request")).isEqualTo(SIZES.length);
         assertThat(dissected.count("OpCode: Write")).isGreaterThan(SIZES.length);
         assertThat(dissected.count("OpCode: Read Response")).isGreaterThan(SIZES.length);

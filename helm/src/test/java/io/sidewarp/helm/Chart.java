@@ -100,7 +100,7 @@ final class Chart {
         return command.call();
     }
 
-    /** The same, with values as in a file. */
+    /** Does the same with values as in a file. */
     static String renderWith(String kubeVersion, String yaml, Path scratch) throws IOException {
         return template()
                 .withName("sidewarp")

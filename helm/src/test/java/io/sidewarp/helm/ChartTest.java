@@ -477,7 +477,7 @@ class ChartTest {
         return Chart.find(rendered, MutatingWebhookConfiguration.class, "sidewarp-webhook");
     }
 
-    /** To apply it again takes back a clean-up that was begun: {@code kubectl} leaves what it did not write. */
+    /** Applying it again cancels a clean-up that has begun: {@code kubectl} keeps fields that it did not write. */
     @Test
     void saysThatNothingIsUninstalled() {
         assertThat(Chart.find(Chart.render(Chart.RECENT), ConfigMap.class, "sidewarp-operator")
@@ -492,7 +492,7 @@ class ChartTest {
         return installation.getData();
     }
 
-    /** To YAML 1e3 is a number, and to Kubernetes a name like others. */
+    /** YAML reads 1e3 as a number, but Kubernetes accepts 1e3 as a name. */
     @Test
     void namesThatLookLikeNumbersStayNames(@TempDir Path scratch) throws IOException {
         Path values = Files.writeString(scratch.resolve("values.yaml"), """

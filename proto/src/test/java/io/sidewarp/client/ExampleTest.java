@@ -115,7 +115,7 @@ class ExampleTest {
         }
     }
 
-    // As in README.md, but for the options.
+    // The code of README.md with other options.
     private static void supervised(ClientOptions options) {
         try (SidewarpClient client = SidewarpClient.connect(options);
                 SupervisedSession session = client.supervise("example")
@@ -135,7 +135,7 @@ class ExampleTest {
         }
     }
 
-    // As in package-info.java and README.md, but for the options.
+    // The code of package-info.java and README.md with other options.
     private static void example(ClientOptions options) {
         try (SidewarpClient client = SidewarpClient.connect(options);
                 Session session = client.openSession("example");

@@ -103,7 +103,7 @@ public final class IpPacket {
         return octets.get(payloadOffset() + index) & 0xff;
     }
 
-    /** The same segment with every octet of its payload inverted and a checksum that fits. */
+    /** Returns the same segment with every byte of its payload inverted and a matching checksum. */
     public IpPacket withOtherPayload() {
         IpPacket other = new IpPacket(octets.array().clone());
         for (int i = payloadOffset(); i < totalLength; i++) {

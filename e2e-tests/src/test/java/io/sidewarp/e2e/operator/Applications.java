@@ -89,7 +89,7 @@ final class Applications {
         }
     }
 
-    /** From the answer of the API server to a pod's creation until the pod's status tells that its sidecar is ready. */
+    /** Measures from the API server's answer to a pod's creation until the pod's status reports a ready sidecar. */
     long millisFromAdmissionToReadySidecar(String name) throws InterruptedException {
         CountDownLatch ready = new CountDownLatch(1);
         AtomicLong at = new AtomicLong();
@@ -122,7 +122,7 @@ final class Applications {
 
         @Override
         public void onDelete(Pod pod, boolean finalStateUnknown) {
-            // It was ready before.
+            // The sidecar was ready before.
         }
 
         private void look(Pod pod) {

@@ -61,7 +61,7 @@ final class ProcessCluster implements TestCluster {
             client().nodes().resource(node).create();
             kubelet.reportTo(client(), name);
         }
-        // As if somebody had used the cluster before.
+        // Simulates an earlier use of the cluster.
         for (String name : List.of("shop", "sidewarp-system")) {
             client().namespaces()
                     .resource(new NamespaceBuilder()

@@ -87,7 +87,7 @@ public final class SteadyTransfer {
             }
             RemoteAddress slot = inbox.plus(next % SLOTS * BLOCK);
             receiver.write(outbox.slice(0, BLOCK), slot);
-            // Its answer comes behind the Write: the block is in the receiver's memory then.
+            // The answer of this call follows the Write, so the block is in the receiver's memory then.
             receiver.read(outbox.slice(BLOCK, Long.BYTES), slot);
             if (outbox.segment().get(NUMBER, BLOCK) != next) {
                 throw new IllegalStateException("block " + next + " did not arrive");

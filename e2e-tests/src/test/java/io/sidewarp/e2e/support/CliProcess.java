@@ -32,13 +32,13 @@ public final class CliProcess {
             return String.join("\n", output);
         }
 
-        /** It failed as documented, with a message and without a stack trace. */
+        /** Checks that the command failed as documented, with a message and without a stack trace. */
         public void assertFailed(int expectedCode, String... words) {
             assertThat(exitCode).as(text()).isEqualTo(expectedCode);
             assertThat(text()).startsWith("sidewarp: ").contains(words).doesNotContain("\tat ");
         }
 
-        /** Each line as JSON. */
+        /** Parses each line as JSON. */
         public List<JsonNode> json() {
             return output.stream().map(Ended::parse).toList();
         }
@@ -65,7 +65,7 @@ public final class CliProcess {
         }
     }
 
-    /** Where a command with --listen listens, once it says so. */
+    /** Waits for the address on which a command with --listen listens. */
     public static String awaitAddress(OwnedProcess server) {
         return server.awaitLine(line -> line.startsWith(LISTENING)).substring(LISTENING.length());
     }

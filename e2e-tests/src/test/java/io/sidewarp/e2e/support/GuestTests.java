@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  */
 public final class GuestTests {
 
-    /** For a test class on an emulated processor. */
+    /** Limit for a test class on an emulated processor. */
     private static final Duration LIMIT = Duration.ofMinutes(8);
 
     private static final String DIRECTORY = "/opt/tests";

@@ -19,7 +19,7 @@ public final class KernelPeer {
 
     private static final String PROGRAM = "ddp-sctp-peer ";
 
-    /** Each peer listens at a port of its own, so that none meets what is left of another one. */
+    /** Each peer listens at its own port, so that no peer meets leftovers of another one. */
     private static final AtomicInteger NEXT_PORT = new AtomicInteger(7000);
 
     private final CompletableFuture<SiwGuest.Result> result;

@@ -122,7 +122,7 @@ public final class OwnedProcess implements AutoCloseable {
         return awaitLine(wanted, Patience.LIMIT);
     }
 
-    /** As {@link #awaitLine(Predicate)}, with another patience. */
+    /** Does the same as {@link #awaitLine(Predicate)} with another limit. */
     public synchronized String awaitLine(Predicate<String> wanted, Duration patience) {
         long deadline = System.nanoTime() + patience.toNanos();
         int seen = 0;

@@ -39,7 +39,7 @@ public final class Programs {
                 .normalize();
     }
 
-    /** Where logs and captures of this run stay, for whoever has to find out why a test failed. */
+    /** Directory where logs and captures of this run stay for the analysis of failures. */
     public static Path output() {
         return Path.of(System.getProperty("sidewarp.e2e.output", "target/e2e")).toAbsolutePath();
     }

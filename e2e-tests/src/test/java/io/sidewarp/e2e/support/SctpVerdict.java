@@ -39,7 +39,7 @@ public final class SctpVerdict {
                 .isEmpty();
     }
 
-    /** Each value of a field, however many a packet has. */
+    /** Returns each value of a field. A packet may have several values. */
     public static List<String> values(Capture capture, String filter, String field) {
         return capture.fields(filter, field).stream()
                 .flatMap(line -> Stream.of(line.split(",")))

@@ -37,7 +37,7 @@ public final class SiwGuest {
     /** Ports for rpings, one after the other. */
     public static final int RPING_PORTS = 5;
 
-    /** Where perftest listens. */
+    /** Port on which perftest listens. */
     public static final int PERFTEST_PORT = 18515;
 
     /** The UDP port in which the kernel's SCTP is encapsulated (RFC 6951). */

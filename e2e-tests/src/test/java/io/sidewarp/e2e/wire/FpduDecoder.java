@@ -29,7 +29,7 @@ public final class FpduDecoder {
         this.markers = markers;
     }
 
-    /** As a receiver has to: it takes whatever the padding is (RFC 5044 section 4.1). */
+    /** Accepts any padding, as a receiver must (RFC 5044 section 4.1). */
     public FpduDecoder ignoringPadding() {
         checksPadding = false;
         return this;

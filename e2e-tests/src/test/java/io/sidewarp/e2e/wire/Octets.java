@@ -55,7 +55,7 @@ public final class Octets {
         return out.toByteArray();
     }
 
-    /** As text, for comparing with what a specification prints. */
+    /** Returns the bytes as text, for comparison with a specification. */
     public static String text(byte[] octets) {
         return HexFormat.ofDelimiter(" ").withUpperCase().formatHex(octets);
     }

@@ -79,7 +79,7 @@ public final class ControllerProcess implements AutoCloseable {
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_HOST", "127.0.0.1");
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_PORT", Integer.toString(webhookPort));
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_NAMES", "127.0.0.1");
-        // There is one API server, and it is the test's.
+        // No delay is needed, because the only API server is the test's.
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_SHUTDOWN_DELAY", "0s");
         environment.putAll(settings);
         process = builder.redirectErrorStream(true).redirectOutput(log.toFile()).start();
@@ -111,7 +111,7 @@ public final class ControllerProcess implements AutoCloseable {
     private Optional<String> get(String path) throws InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + httpPort + path))
                 .timeout(REQUEST_LIMIT)
-                // Not OpenMetrics, which has exemplars behind the values.
+                // Requests plain text and not OpenMetrics, which has exemplars after the values.
                 .header("Accept", "text/plain")
                 .build();
         try {
@@ -215,7 +215,7 @@ public final class ControllerProcess implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** With which it has ended. */
+    /** Returns the exit status. */
     public int exitCode() {
         return process.exitValue();
     }

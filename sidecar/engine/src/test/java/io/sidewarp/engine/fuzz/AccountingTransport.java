@@ -23,7 +23,7 @@ final class AccountingTransport implements MpaTransport {
 
     private static final int KEPT = 4;
 
-    /** By capacity, a power of two. */
+    /** Free buffers by capacity, a power of two. */
     private static final Map<Integer, ArrayDeque<WireBuffer>> POOL = new HashMap<>();
 
     private final Set<WireBuffer> borrowed = Collections.newSetFromMap(new IdentityHashMap<>());

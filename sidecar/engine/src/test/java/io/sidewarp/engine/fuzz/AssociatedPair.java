@@ -113,7 +113,7 @@ final class AssociatedPair {
         end(side).pipe().output();
     }
 
-    /** One of the messages that are on their way to a side arrives. */
+    /** Delivers one of the messages in flight to a side. */
     void deliver(Side side, int which) {
         SctpPipe from = end(side.other()).pipe();
         if (!end(side).pipe().isOver() && !from.inFlight().isEmpty()) {

@@ -105,7 +105,7 @@ final class ChunkJudge {
         Violation.unless(!recorder.isGivenUp() || events.isEmpty(), "was given up, but then " + events);
     }
 
-    /** The same, when the association has gone. */
+    /** Does the same after the association has gone. */
     static void verifyEnded(SessionRecorder recorder) {
         verify(recorder);
         boolean ended =

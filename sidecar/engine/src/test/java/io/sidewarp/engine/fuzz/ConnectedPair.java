@@ -80,7 +80,7 @@ final class ConnectedPair {
         right.connection.finish();
     }
 
-    /** Each message that arrived is the one that was sent in its turn. */
+    /** Checks that each message that arrived equals the message that was sent in its turn. */
     void verifyMessages() {
         verifyMessages(left, right);
         verifyMessages(right, left);

@@ -47,12 +47,12 @@ final class ConnectionFuzzer {
         }
     }
 
-    /** As the responder, which accepts a peer's connection. */
+    /** Fuzzes the responder, which accepts a peer's connection. */
     static void responder(byte[] data) {
         run(MpaRole.RESPONDER, data);
     }
 
-    /** As the initiator, which connects to a peer. */
+    /** Fuzzes the initiator, which connects to a peer. */
     static void initiator(byte[] data) {
         run(MpaRole.INITIATOR, data);
     }
@@ -90,7 +90,7 @@ final class ConnectionFuzzer {
         }
     }
 
-    /** One FPDU, delivered at once or together with later ones. */
+    /** Makes one FPDU, delivered at once or together with later FPDUs. */
     private void segment(Damage damage) {
         boolean hold = in.below(4) == 0;
         byte[] ulpdu = peer.next(in);

@@ -26,7 +26,7 @@ enum FuzzTarget {
                         "no fuzz target " + name + "; there are " + Arrays.toString(values())));
     }
 
-    /** One execution. Whatever it throws is a finding. */
+    /** Runs one execution. Every exception is a finding. */
     void run(byte[] data) {
         switch (this) {
             case STARTUP_REQUEST -> StartupFuzzer.run(MpaRole.RESPONDER, data);

@@ -90,7 +90,10 @@ class SharedVolumeTest {
         assertThat(asked).containsExactly(8L);
     }
 
-    /** The same of a directory: a file that everybody may use is out of reach in one that is closed to others. */
+    /**
+     * Tests the same for a directory: a file with all permissions is out of reach in a directory that is closed to
+     * others.
+     */
     @ParameterizedTest
     @Requirement("RDMAP-8.1.2-04")
     @CsvSource({

@@ -30,7 +30,7 @@ class EndedConnectionTest {
         void live(TcpBed.Connection connection) throws Exception;
     }
 
-    /** In a frame of its own, which holds the connection no longer than that. */
+    /** A method of its own, so that its frame holds the connection no longer than necessary. */
     private WeakReference<RecordingEnd> after(Life life) throws Exception {
         try (TcpBed.Connection connection = bed.connectToSend()) {
             life.live(connection);

@@ -69,7 +69,7 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
         peerClosed.get(10, TimeUnit.SECONDS);
     }
 
-    /** Why the connection ended. */
+    /** Returns the reason for the end of the connection. */
     String awaitClosed() throws Exception {
         return closed.get(10, TimeUnit.SECONDS);
     }
@@ -83,7 +83,7 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
         loop.execute(() -> send(ulpdu, 1));
     }
 
-    /** The same ULPDU so many times; on the loop. */
+    /** Sends the same ULPDU this number of times. Must run on the loop. */
     void send(byte[] ulpdu, int count) {
         for (int i = 0; i < count; i++) {
             toSend.add(ulpdu);
@@ -91,12 +91,12 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
         mpa.requestOutput();
     }
 
-    /** On the loop. */
+    /** Must run on the loop. */
     void close() {
         mpa.close();
     }
 
-    /** On the loop. */
+    /** Must run on the loop. */
     void abort() {
         mpa.abort();
     }

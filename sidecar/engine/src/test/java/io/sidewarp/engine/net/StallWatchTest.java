@@ -18,7 +18,7 @@ class StallWatchTest {
     /** Return value of an embedded channel whose loop has no timer. */
     private static final long NO_TIMER = -1;
 
-    /** For its loop, whose time stands still. */
+    /** Channel that provides a loop whose time stands still. */
     @AutoClose
     private final EmbeddedChannel channel = new EmbeddedChannel();
 

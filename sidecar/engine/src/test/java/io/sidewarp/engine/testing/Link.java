@@ -42,9 +42,9 @@ public interface Link {
     LowerLayer end(Side side);
 
     /**
-     * One turn of the event loop of a side: takes in what has arrived, then puts out what was asked for.
+     * Runs one turn of the event loop of a side: receives arrived data, then sends requested output.
      *
-     * @return false when there was nothing to do
+     * @return false if there was nothing to do
      */
     boolean turn(Side side);
 

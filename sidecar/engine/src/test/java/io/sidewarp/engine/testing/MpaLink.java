@@ -30,7 +30,7 @@ public final class MpaLink implements Link {
     /** EMSS of a MULPDU without Markers: ULPDU_Length and CRC take 6 octets. */
     private static final int OVERHEAD = 6;
 
-    /** Where M, C, R, S and then Rev stand in a start-up frame. */
+    /** Offset of the flags M, C, R and S, and then of Rev, in a start-up frame. */
     private static final int FLAGS_OFFSET = 16;
 
     private static final int M_AND_C = 0xC0;
@@ -170,7 +170,7 @@ public final class MpaLink implements Link {
         }
     }
 
-    /** One side: what surrounds its MPA connection. */
+    /** One side: an MPA connection and its environment. */
     private static final class Node implements MpaTransport, MpaStartupListener {
 
         private final MpaConnection mpa;

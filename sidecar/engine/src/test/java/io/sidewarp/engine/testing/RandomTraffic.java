@@ -43,7 +43,7 @@ public final class RandomTraffic {
         right = new Actor(pair.right(), seed + 1000);
     }
 
-    /** Where everything random comes from. */
+    /** Source of all random decisions. */
     public RandomGenerator random() {
         return random;
     }

@@ -64,12 +64,12 @@ public final class SctpPipe implements SctpTransport {
         window = messages;
     }
 
-    /** From now on messages are delivered in an order and in portions that a random source says. */
+    /** Delivers messages from now on in an order and in portions that a random source determines. */
     public void shake(RandomGenerator source) {
         random = source;
     }
 
-    /** From now on the peer's acknowledgements do not come, or they do again. */
+    /** Stops the peer's acknowledgements, or lets them arrive again. */
     public void holdAcknowledgements(boolean hold) {
         holdingAcknowledgements = hold;
     }
@@ -115,7 +115,7 @@ public final class SctpPipe implements SctpTransport {
         return shutdown;
     }
 
-    /** Why the association was aborted from here, or null. */
+    /** Returns the reason of this end's abort of the association, or null. */
     public String aborted() {
         return aborted;
     }
@@ -128,7 +128,7 @@ public final class SctpPipe implements SctpTransport {
         }
     }
 
-    /** One turn of the event loop; false when there was nothing to do. */
+    /** Runs one turn of the event loop. Returns false if there was nothing to do. */
     public boolean turn() {
         if (over) {
             return false;

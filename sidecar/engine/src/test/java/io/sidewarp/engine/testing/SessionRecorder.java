@@ -112,7 +112,7 @@ public final class SessionRecorder implements SessionListener, UpperLayer {
         return toSend.size();
     }
 
-    /** It keeps its direction open when the peer has closed its own. */
+    /** Keeps its direction open when the peer has closed the other direction. */
     public SessionRecorder staysOpen() {
         closesWithPeer = false;
         return this;

@@ -113,7 +113,7 @@ final class PeerLimitsTest {
         return connect(listener, "127.0.0.1");
     }
 
-    /** From that address of the loopback. */
+    /** Connects from the address {@code from} of the loopback interface. */
     private Socket connect(Listener listener, String from) throws IOException {
         Socket peer = new Socket(
                 listener.localAddress().getAddress(),

@@ -108,7 +108,7 @@ abstract class SctpProviderSuite extends ProviderSuite {
         assertThat(association.paths()).hasSize(1);
     }
 
-    /** Where the server's encapsulation is, 0 without one. */
+    /** Returns the UDP port of the server's encapsulation, or 0 without encapsulation. */
     int remoteUdpPort() {
         return udpPort;
     }

@@ -36,7 +36,7 @@ final class SoftwareAssociationTest {
             return nextScheduledTaskNano() >= 0;
         }
 
-        /** When it has something to do next. */
+        /** Returns the time until the next scheduled task. */
         Duration untilNext() {
             return Duration.ofNanos(nextScheduledTaskNano());
         }

@@ -33,7 +33,7 @@ final class TcpFailureTest {
         return TcpFailure.describe(new InetSocketAddress(InetAddress.getByName(address), PORT), said);
     }
 
-    /** As the kernel refuses them before anything is sent. */
+    /** Tests addresses that the kernel refuses before it sends anything. */
     @ParameterizedTest
     @CsvSource({
         "255.255.255.255, give the peer's own",
@@ -59,7 +59,7 @@ final class TcpFailureTest {
                 .contains("no TCP connection to", "told by the kernel", advice);
     }
 
-    /** As Netty tells of a channel that it cannot make. */
+    /** Tests the error of Netty for a channel that it cannot make. */
     @Test
     void aSocketThatCannotBeHadIsTold() {
         InetSocketAddress remote = new InetSocketAddress(InetAddress.getLoopbackAddress(), PORT);

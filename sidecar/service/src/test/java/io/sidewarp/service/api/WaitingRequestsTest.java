@@ -46,7 +46,7 @@ import org.junit.jupiter.api.Test;
 class WaitingRequestsTest {
 
     private static final int PRIVATE_DATA = 512;
-    /** One octet more than an enhanced start-up has room for, and less than without. */
+    /** One byte more than fits into an enhanced start-up, but less than fits into another start-up. */
     private static final ByteString TOO_LONG = ByteString.copyFrom(new byte[509]);
     /** Far more than the transport takes for a client that does not read. */
     private static final int DEPARTED = 300;

@@ -57,7 +57,10 @@ class DrainTest {
 
     private static final int FRAME_LENGTH = 20;
     private static final int PIECE = 16 << 10;
-    /** As many as a transport takes of a peer that does not read, and more than are read within two seconds. */
+    /**
+     * Number of pieces that a transport accepts for a peer that does not read. A slow peer needs more than two seconds
+     * for them.
+     */
     private static final int PIECES = 32;
 
     @Test

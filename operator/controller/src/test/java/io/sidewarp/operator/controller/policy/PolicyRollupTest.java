@@ -55,7 +55,7 @@ class PolicyRollupTest {
         assertThat(holding(status).reason()).isEqualTo("NodesInProgress");
     }
 
-    /** Such as those that the agents' nodeSelector leaves out. */
+    /** Nodes without an agent are, for example, nodes that the agents' nodeSelector excludes. */
     @Test
     void nodesWithoutAnAgentAreToldFromThoseThatAreAtWork() {
         IwarpNicPolicyStatus status = rollup(node("a", "p", CURRENT, READY), node("b", "p"), node("c", "p"));

@@ -46,7 +46,7 @@ final class SimulatedNodes implements AutoCloseable {
     private static final int THREADS = 8;
     private static final int NICS = 2;
     private static final int FUNCTIONS = 4;
-    /** As many as a kubelet reports at most. */
+    /** Maximum that a kubelet reports. */
     private static final int IMAGES = 50;
 
     private static final PatchContext APPLY = new PatchContext.Builder()
@@ -89,7 +89,7 @@ final class SimulatedNodes implements AutoCloseable {
 
             @Override
             public void onDelete(IwarpNode node, boolean finalStateUnknown) {
-                // Its agent is gone too.
+                // The agent of the node is gone too.
             }
         });
     }

@@ -305,7 +305,7 @@ class ReviewListenerTest {
                 octets += read;
             }
         } catch (IOException e) {
-            // With an end of TLS that was not told.
+            // TLS ended without a close_notify.
         }
         return octets;
     }

@@ -205,7 +205,7 @@ public final class RecordedHost implements Host {
         openToUserSpace(link);
     }
 
-    /** Its RDMA device comes into a pod's network namespace, as the CNI plugin rdma does it. */
+    /** Moves the RDMA device of a function into a pod's network namespace, as the CNI plugin rdma does. */
     public void moveAway(String function, String name) {
         try {
             Path device = root.resolve(sysfs.resolve("class/infiniband/" + name).orElseThrow());

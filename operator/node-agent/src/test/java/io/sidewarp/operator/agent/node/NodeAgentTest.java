@@ -178,7 +178,7 @@ class NodeAgentTest {
 
     @Test
     void isNotLiveWhenItCannotLookAtTheNodeAnyMore(KubernetesClient client) throws Exception {
-        // Where its state directory should be.
+        // Creates a file at the path of the state directory.
         Files.createFile(directory.resolve("state"));
         try (StandInKubelet kubelet = new StandInKubelet(directory.resolve("kubelet")).start()) {
             NodeAgent agent = new NodeAgent(

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** Tests the limit on ended sessions of a peer whose streams are not free yet. */
 class EndedSessionsTest {
 
-    /** More than may be kept of all associations together. */
+    /** More sessions than may be kept of all associations together. */
     private static final int MANY = 10_000;
 
     private static final int BROKEN_AT_MOST = 64;

@@ -191,7 +191,7 @@ final class StackAssociationTest {
             inputDone();
         }
 
-        /** As a stack does now and then. */
+        /** Reads all events, as a stack does from time to time. */
         void look() {
             drain(Integer.MAX_VALUE);
             retry();

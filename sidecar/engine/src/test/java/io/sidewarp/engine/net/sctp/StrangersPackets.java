@@ -64,7 +64,7 @@ final class StrangersPackets {
         return finished(packet);
     }
 
-    /** That of an answer to an INIT or INIT ACK. */
+    /** Writes the header of an answer to an INIT or INIT ACK. */
     private static void answerHeader(WireBuffer packet, WireBuffer init) {
         SctpPacketFlyweight.header(
                 packet,

@@ -66,7 +66,7 @@ final class NotificationsTest {
         read(associationChange(4, 0, ""));
         assertThat(received.cause()).isEqualTo("the peer refused the association");
 
-        // In network order: cause 4, out of resource.
+        // Error in network order: cause 4, out of resource.
         read(associationChange(4, 4, ""));
         assertThat(received.kind()).isEqualTo(SctpReceived.Kind.LOST);
         assertThat(received.cause()).isEqualTo("the peer refused the association with cause code 4");
