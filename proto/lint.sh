@@ -2,11 +2,11 @@
 # Copyright The Sidewarp Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks the contract with buf: format, lint, and no breaking change against baseline.binpb. Needs no git history and,
-# once buf is there, no network. See "Changing the contract" in README.md.
+# Checks the contract with buf: format, lint, and no breaking change against baseline.binpb. Needs no git history. Needs
+# no network once buf is downloaded. See "Changing the contract" in README.md.
 #
-#   proto/lint.sh            checks
-#   proto/lint.sh --accept   makes the present contract the baseline
+#   proto/lint.sh            checks the contract
+#   proto/lint.sh --accept   makes the current contract the baseline
 set -euo pipefail
 
 readonly EX_USAGE=64
@@ -19,7 +19,7 @@ fail() {
   exit "$1"
 }
 
-# Sets BUF to the program, and gets it when it is not there in the version of package-lock.json.
+# Sets BUF to the path of buf. Downloads buf unless the version of package-lock.json is present.
 need_buf() {
   local platform
   case "$(uname -s) $(uname -m)" in
@@ -37,7 +37,7 @@ need_buf() {
   cp package.json package-lock.json "$TOOLS"
   if ! npm ci --prefix "$TOOLS" --no-audit --no-fund --loglevel=error </dev/null >&2; then
     rm -f "$TOOLS/package-lock.json"
-    fail "$EX_UNAVAILABLE" "npm could not get buf; see above. Is the npm registry within reach?"
+    fail "$EX_UNAVAILABLE" "npm could not download buf; see above. Check that the npm registry can be reached."
   fi
 }
 
@@ -49,8 +49,8 @@ check() {
   }
   "$BUF" lint || status=1
   "$BUF" breaking --against "$BASELINE" || {
-    echo "proto/lint.sh: programs built for the present contract would break; add instead of changing, or begin" \
-      "package v2 (see README.md)" >&2
+    echo "proto/lint.sh: this change breaks programs that use the current contract." \
+      "Add to the contract instead of changing it, or begin package v2 (see README.md)." >&2
     status=1
   }
   return "$status"
@@ -67,6 +67,6 @@ case "${1:-}" in
     "$BUF" build --exclude-source-info -o "$BASELINE"
     ;;
   *)
-    fail "$EX_USAGE" "takes nothing, or --accept"
+    fail "$EX_USAGE" "unknown argument $1. Use no argument, or --accept."
     ;;
 esac

@@ -2,11 +2,12 @@
  * Copyright The Sidewarp Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * The least that applications, sidecars and TCP can do with queues in shared memory, for `./sidewarp bench --only APPLICATION`.
- * Four processes on two processors: an application and its relay on each. The application writes entries of 64 bytes into a ring;
- * its relay sends a frame of the size of an FPDU for each, and the relay at the other end copies the payload into memory. There
- * are no checks, no CRC, no RDMAP and no regions. Each process yields the processor when it finds nothing to do. Prints a line of
- * JSON: microseconds of messages of 8 bytes, one at a time, or messages of 64 bytes a second.
+ * Minimal relay over queues in shared memory and TCP, for `./sidewarp bench --only APPLICATION`. It shows the least
+ * work that applications and sidecars have to do. Four processes run on two processors: one application and its relay
+ * on each. The application writes entries of 64 bytes into a ring. For each entry, its relay sends a frame of the size
+ * of an FPDU. The relay at the other end copies the payload into memory. There are no checks, no CRC, no RDMAP and no
+ * regions. A process that finds nothing to do yields the processor. Prints a line of JSON: the latency in microseconds
+ * of messages of 8 bytes, one at a time, or the rate of messages of 64 bytes per second.
  *
  *   relay write|read latency|rate CPU OTHER_CPU SECONDS
  */
@@ -30,7 +31,8 @@
 
 enum { BLOCKS = 256, DEPTH = 128, SIGNAL = 64, TURN = 128, LARGEST = 64, BUFFER = 1 << 18, SAMPLES = 1 << 21 };
 enum { WRITE, REQUEST, RESPONSE };
-/* Bytes of an FPDU around the payload of a tagged segment (RFC 5044, 5041), and of one with a Read Request (RFC 5040). */
+/* Bytes around the payload in an FPDU with a tagged segment (RFC 5044, 5041), and size of an FPDU with a Read Request
+ * (RFC 5040). */
 enum { TAGGED = 20, READ_REQUEST = 52 };
 
 struct block {
@@ -84,7 +86,7 @@ static void post(struct side *side, uint64_t index) {
   atomic_store_explicit(&block->sequence, index + 1, memory_order_release);
 }
 
-/* The first 8 bytes of the memory of a message tell its number. */
+/* Returns the number of the message at this index, which is in the first 8 bytes of its memory. */
 static uint64_t seen(struct side *side, uint64_t index) {
   return atomic_load_explicit((_Atomic uint64_t *)side->memory[index % BLOCKS], memory_order_acquire);
 }
@@ -154,7 +156,7 @@ static void relay(struct side *side, int socket, bool reads) {
   }
 }
 
-/* Answers each Write with one, as the other application of a ping-pong. */
+/* Answers each Write with a Write: the passive application of a ping-pong. */
 static void answer(struct side *side) {
   for (uint64_t index = 0;; index++) {
     while (seen(side, index) != index + 1) sched_yield();

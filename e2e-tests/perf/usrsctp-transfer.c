@@ -2,12 +2,13 @@
  * Copyright The Sidewarp Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * usrsctp alone, for `./sidewarp bench --only SCTP`: messages of one process to another, encapsulated in UDP on the loopback
- * interface, with the path MTU, the buffers and the unordered delivery that a sidecar has. Prints a line of JSON.
+ * Measures usrsctp alone, for `./sidewarp bench --only SCTP`. One process sends messages to another, encapsulated in
+ * UDP on the loopback interface. Path MTU, buffers and unordered delivery are those of a sidecar. Prints a line of
+ * JSON.
  *
  *   usrsctp-transfer throughput|latency OCTETS SECONDS crc|no-crc
  *
- * "no-crc" leaves the checksum out at both ends: no SCTP any more, but the limit of what the library itself can do.
+ * "no-crc" omits the checksum at both ends. The result is no valid SCTP, but shows the limit of the library itself.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -59,7 +60,7 @@ static void *input(void *nothing) {
   return nothing;
 }
 
-/* A UDP socket of the loopback interface with any free port. */
+/* Opens a UDP socket on the loopback interface with a free port. */
 static int open_udp(struct sockaddr_in *address) {
   int descriptor = socket(AF_INET, SOCK_DGRAM, 0), size = BUFFER;
   socklen_t length = sizeof *address;
@@ -117,7 +118,7 @@ static void send_message(struct socket *socket, size_t octets) {
   }
 }
 
-/* Octets of the next message, which may come in parts; 0 when the peer has shut down. */
+/* Returns the bytes of the next message, which may arrive in parts, or 0 if the peer has shut down. */
 static size_t receive(struct socket *socket) {
   size_t all = 0;
   int flags = 0;
@@ -134,7 +135,7 @@ static size_t receive(struct socket *socket) {
   return all;
 }
 
-/* The passive side: takes all, or sends each message back. */
+/* Runs the passive side, which receives all messages, or sends each message back. */
 static void serve(bool crc, bool echo, int ready) {
   struct socket *listener = open_sctp(crc);
   size_t octets, all = 0;
@@ -189,7 +190,7 @@ static void call(bool crc, bool latency, size_t octets, double seconds) {
   }
 }
 
-/* Waits for the passive side. Once that has failed the active one would wait for it without end. */
+/* Waits for the passive side. If the passive side has failed, the active side would otherwise wait for it forever. */
 static void *watch(void *nothing) {
   int status;
   if (waitpid(child, &status, 0) != child) {
@@ -232,11 +233,11 @@ int main(int count, char **arguments) {
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     serve(crc, latency, ready[1]);
-    sleep(1); /* the end of the association */
+    sleep(1); /* gives the association time to end */
     _exit(0);
   }
   char nothing;
-  if (read(ready[0], &nothing, 1) != 0) { /* until the other side listens */
+  if (read(ready[0], &nothing, 1) != 0) { /* waits until the passive side listens */
     fail("read");
   }
   pthread_t watcher;

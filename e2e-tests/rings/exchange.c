@@ -2,17 +2,17 @@
  * Copyright The Sidewarp Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * One side of an exchange over two connections whose work shares three rings. exchange.py makes the gRPC calls, starts
- * this program, and talks with it over standard input and output:
+ * One side of an exchange over two connections. The work of both connections shares three rings. exchange.py makes the
+ * gRPC calls, starts this program, and talks with it over standard input and output:
  *
  *   exchange client|server SOCKET COMPLETION SEND RECEIVE FILE REGION CONNECTION CONNECTION MESSAGES
  *
- *   in   TOKEN                     in hexadecimal; not an argument, since all users can read those
- *   out  posted N N                receives, for each connection
- *   in   connected STAG OFFSET     the peer's region
- *   out  refused TEXT              what the sidecar says to a work request that is wrong
- *   out  done N N                  all work requests that were posted, for each connection
- *   in   end of file
+ *     in   TOKEN                   in hexadecimal; not an argument, because all users can read arguments
+ *     out  posted N N              number of posted receives of each connection
+ *     in   connected STAG OFFSET   the peer's region
+ *     out  refused TEXT            answer of the sidecar to an invalid work request
+ *     out  done N N                number of all posted work requests of each connection
+ *     in   end of file
  */
 #include "ring.h"
 
@@ -27,7 +27,8 @@ enum {
   SLOTS = 256,
   MESSAGE = 64,
   BULK = 65536,
-  /* Offsets in the region of 1 MiB: messages out and in, what the peer writes, what is written, what is read back. */
+  /* Offsets in the region of 1 MiB: sent and received messages, target of the peer's Writes, source of Writes, sink of
+   * Reads. */
   OUT = 0,
   IN = 0x10000,
   TARGET = 0x20000,
@@ -47,7 +48,7 @@ static struct ring_socket control;
 static unsigned char* memory;
 static uint64_t region, connections[CONNECTIONS], messages, remote_offset;
 static uint32_t remote_stag;
-/* Posted work, messages out and in, signaled work and its completions. */
+/* Numbers of posted work, sent and received messages, signaled work and its completions. */
 static uint64_t posted[CONNECTIONS], sent[CONNECTIONS], received[CONNECTIONS], signaled, completed;
 static int farewell;
 static struct ring_completion last;
@@ -79,7 +80,7 @@ static struct ring_element part(uint64_t offset, uint32_t length) {
 
 /*
  * Posts to connection `c`. Waits for free blocks without taking completions: the completion ring has room for all work
- * that can be outstanding. What was taken is released first, for the sidecar may wait for it.
+ * that can be outstanding. Releases taken completions first, because the sidecar may wait for their blocks.
  */
 static void post(struct ring* ring, int c, struct ring_work work) {
   work.connection = connections[c];
@@ -98,19 +99,19 @@ static void post_receive(int c, uint64_t slot) {
   post(&receives, c, (struct ring_work){.id = slot, .opcode = WORK_OPCODE_RECEIVE, .elements = &element, .count = 1});
 }
 
-/* Fills in message `number` of connection `c`, as one side sends it. */
+/* Fills in message `number` of connection `c`, as the client or the server sends it. */
 static void compose(uint64_t message[MESSAGE / 8], int from_client, int c, uint64_t number) {
   for (int i = 0; i < MESSAGE / 8; i++) {
     message[i] = (uint64_t)from_client << 56 | (uint64_t)c << 48 | number << 8 | i;
   }
 }
 
-/* Sends the next message: from one element, from three, or in the entry; one of eight has a completion. */
+/* Sends the next message: from one element, from three, or in the entry. One of eight messages has a completion. */
 static void send_message(int c) {
   uint64_t number = sent[c]++, offset = OUT + (c * SLOTS + number % SLOTS) * MESSAGE;
   struct ring_element elements[] = {part(offset, 16), part(offset + 16, 16), part(offset + 32, 32)};
   struct ring_work work = {.id = number, .opcode = WORK_OPCODE_SEND, .elements = elements, .count = 3};
-  /* The peer has answered what the slot had before. */
+  /* The slot can be written again, because the peer has answered its previous message. */
   compose((uint64_t*)(memory + offset), is_client, c, number);
   work.flags = number % 8 == 7 ? WORK_FLAG_SOLICITED : WORK_FLAG_UNSIGNALED;
   if (number % 3 == 1) {
@@ -146,13 +147,13 @@ static void handle_receive(void) {
   }
 }
 
-/* Waits, spinning or asleep, then takes some completions. Returns 1 behind that of send work `id`. */
+/* Waits, spinning or asleep, then takes some completions. Returns 1 after the completion of send work `id`. */
 static int take(uint64_t id, int asleep) {
   check(ring_wake(&control, &receives));
   check(ring_wake(&control, &sends));
   check(asleep ? ring_wait(&control, &completions, RING_WAITS_FOR_ANY, -1) : ring_spin(&control, &completions));
   int found = 0;
-  /* A batch has an end, so that blocks are released while completions keep coming. */
+  /* A batch has a limit, so that blocks are released while completions keep arriving. */
   for (int i = 0; i < BATCH && !found && check(ring_take(&completions, &last, text)) == 1; i++) {
     int is_receive = last.opcode == WORK_OPCODE_RECEIVE;
     found = !is_receive && last.id == id;
@@ -185,8 +186,7 @@ static void exchange_messages(void) {
   }
 }
 
-/* Writes to the peer, reads back, and does atomic operations; at last a Write with Immediate, which ends the peer's
- * loop. */
+/* Writes to the peer, reads back, and does atomic operations. The final Write with Immediate ends the peer's loop. */
 static void use_remote_memory(void) {
   unsigned char small[SMALL];
   struct ring_element pieces[5], whole = part(SOURCE, BULK), copy = part(COPY, BULK + SMALL), found = part(FOUND, 8);
@@ -249,7 +249,7 @@ static void use_remote_memory(void) {
   expect(last.status == COMPLETION_STATUS_SUCCESS, "Write with Immediate failed");
 }
 
-/* Posts a work request that is wrong: no flag has this bit. The connection goes on. */
+/* Posts an invalid work request: no flag has this bit. The connection stays usable. */
 static void be_refused(void) {
   perform(0, (struct ring_work){.opcode = WORK_OPCODE_SEND, .flags = 1u << 30});
   expect(last.status == COMPLETION_STATUS_INVALID_REQUEST && text[0] != 0,

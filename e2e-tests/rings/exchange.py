@@ -21,7 +21,7 @@ from work import CONNECTIONS, RECEIVES, REGION_LENGTH, Work
 
 # STag and tagged offset of the region, and which connection it is.
 PRIVATE_DATA = struct.Struct(">IQB")
-# All receives and all send work that can be outstanding, with both connections' windows and a full send ring.
+# Entries for all receives and all send work that can be outstanding: windows of both connections and a full send ring.
 COMPLETIONS = 4 * CONNECTIONS * RECEIVES
 SEND_BLOCKS = 16
 SECONDS = 60
@@ -36,7 +36,7 @@ class ProgramEnded(Exception):
 
 
 class ProgramWork:
-    """Does the work of one side in a program; exchange.c tells how they talk."""
+    """Does the work of one side in a program. exchange.c describes the protocol on standard input and output."""
 
     def __init__(self, program, setup, messages):
         rings = [setup.completion_ring, setup.send_ring, setup.receive_ring]
@@ -66,7 +66,7 @@ class ProgramWork:
             raise ProgramEnded(f"program ended: {e}") from e
 
     def _await(self, word):
-        """Returns the numbers behind a word, and prints the lines before."""
+        """Returns the numbers after a word, and prints the lines before that word."""
         for line in self._process.stdout:
             words = line.split()
             if words[0] == word:
@@ -93,7 +93,7 @@ class Side:
         return os.path.join(self._arguments.volume, in_volume)
 
     def set_up(self):
-        """Registers a region, creates connections and rings, and returns all that work takes."""
+        """Registers a region, creates connections and rings, and returns the values that the work needs."""
         session = self._session
         access = [
             types_pb2.ACCESS_LOCAL_WRITE,
@@ -140,7 +140,7 @@ class Side:
         return PRIVATE_DATA.pack(self._region.stag, self._region.base_tagged_offset, c)
 
     def connect(self, posted):
-        """Connects when the receives are posted, and returns the peer's STag and tagged offset."""
+        """Connects after the receives are posted, and returns the peer's STag and tagged offset."""
         for c, id in enumerate(self._ids):
             request = connection_pb2.ConnectRequest(
                 session=self._session,
@@ -154,7 +154,7 @@ class Side:
         return PRIVATE_DATA.unpack(answer.private_data)[:2]
 
     def accept(self, posted):
-        """Accepts the peer's connections when the receives are posted, and returns its STag and tagged offset."""
+        """Accepts the peer's connections after the receives are posted. Returns the peer's STag and tagged offset."""
         request = connection_pb2.ListenRequest(session=self._session, address=self._arguments.address)
         listen = self._connections.Listen(request)
         print(f"port {next(listen).listening.port}", flush=True)
@@ -176,7 +176,7 @@ class Side:
         return stag, offset
 
     def disconnect(self, posted):
-        """Closes the connections behind all posted work; the server waits until the client does so."""
+        """Closes the connections after all posted work. The server waits until the client closes them."""
         if self._arguments.role == "server":
             for watch in self._watches:
                 open_states = (device_pb2.CONNECTION_STATE_ESTABLISHED, device_pb2.CONNECTION_STATE_WAITING_FOR_PEER)
@@ -195,11 +195,11 @@ def parse():
     parser.add_argument("role", choices=["client", "server"])
     parser.add_argument("--api", required=True, help="the Unix socket of the sidecar's API")
     parser.add_argument("--volume", required=True, help="the directory where the shared volume is mounted")
-    parser.add_argument("--address", default="127.0.0.1", help="where the server listens (127.0.0.1)")
-    parser.add_argument("--port", type=int, help="the port that the server printed (client)")
-    parser.add_argument("--messages", type=int, default=1000, help="messages of each connection and direction (1000)")
+    parser.add_argument("--address", default="127.0.0.1", help="address of the server (default 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="the port that the server printed (client only)")
+    parser.add_argument("--messages", type=int, default=1000, help="messages per connection and direction (1000)")
     parser.add_argument(
-        "--program", help="a program that does the work, as exchange.c; without one, this process does it"
+        "--program", help="a program that does the work, such as exchange; by default, this process does the work"
     )
     return parser.parse_args()
 

@@ -48,7 +48,7 @@ enum {
   WORK_OPCODE_FLUSH = 11,
 };
 
-/* Values of CompletionStatus in transfer.proto that programs decide by. */
+/* Values of CompletionStatus in transfer.proto that programs compare with. */
 enum { COMPLETION_STATUS_SUCCESS = 1, COMPLETION_STATUS_FLUSHED = 2, COMPLETION_STATUS_INVALID_REQUEST = 8 };
 
 /* Flags of work requests. */
@@ -90,7 +90,7 @@ struct ring_header {
   unsigned char padding_4[60];
 };
 
-/* A local element. Its flags are those of the work request in element 0 and zero in others. */
+/* A local element. In element 0, `flags` holds the flags of the work request; in other elements it is zero. */
 struct ring_element {
   uint64_t region, offset;
   uint32_t length, flags;

@@ -2,14 +2,14 @@
  * Copyright The Sidewarp Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Queues in shared memory, as docs/rings.md describes them, in C11 for Linux. Header-only, with ring-layout.h; no
- * library is needed.
+ * Queues in shared memory, as docs/rings.md describes them, in C11 for Linux. Header-only: needs ring-layout.h and no
+ * library.
  *
  *   post:     ring_post() for each work request, then ring_wake() once
  *   complete: ring_take() while it returns 1, at most some dozen times, then ring_release() once
  *   wait:     ring_spin() or ring_wait() for completions, ring_wait_free() for free blocks
  *
- * One thread uses a ring. Functions return -1 for errors; ring_message says what failed and what to do.
+ * Only one thread may use a ring. Functions return -1 for errors; ring_message says what failed and what to do.
  */
 #ifndef SIDEWARP_RING_H
 #define SIDEWARP_RING_H
@@ -39,36 +39,36 @@ struct ring {
   size_t length;
   uint64_t id;
   uint64_t mask;
-  /* Number of the block that is written or read next. */
+  /* Number of the next block to write or to read. */
   uint64_t next;
   /* Completion ring: `next` at the last ring_release(). */
   uint64_t released;
 };
 
-/* A work request. Members that its opcode does not use are zero. */
+/* A work request. Members that the opcode does not use are zero. */
 struct ring_work {
   uint64_t id, connection;
   uint8_t opcode, tag;
   uint32_t flags, remote_stag;
-  /* Immediate Data: the data. */
+  /* For Immediate Data, the data. */
   uint64_t remote_offset;
-  /* Local elements. Local Invalidate and Enable: one that names the region. */
+  /* Local elements. For Local Invalidate and Enable, one element that names the region. */
   const struct ring_element* elements;
   unsigned count;
-  /* With WORK_FLAG_INLINE, in place of elements. */
+  /* Payload that replaces the elements, with WORK_FLAG_INLINE. */
   const void* payload;
   uint32_t payload_length;
   uint64_t operand, operand_mask, compare, compare_mask;
 };
 
-/* The socket of a completion ring, which its work rings use, too. */
+/* The socket of a completion ring. The work rings of that completion ring use it, too. */
 struct ring_socket {
   int descriptor;
   size_t filled;
   unsigned char bytes[RECORD_MAX_LENGTH];
 };
 
-/* Tells what failed last in this thread, and what to do. */
+/* Message about the last failure in this thread: what failed, and what to do. */
 static _Thread_local char ring_message[640] __attribute__((unused));
 
 __attribute__((format(printf, 1, 2), unused)) static int ring_fail(const char* format, ...) {
@@ -136,7 +136,7 @@ static inline union ring_block* ring_block_at(const struct ring* ring, uint64_t 
   return &ring->blocks[number & ring->mask];
 }
 
-/* Writes an entry whose first block has the number `first` into `blocks`, and returns how many blocks it has. */
+/* Writes an entry into `blocks`, and returns its number of blocks. `first` is the number of its first block. */
 static inline int ring_encode(union ring_block blocks[WORK_MAX_BLOCKS], uint64_t first, const struct ring_work* work) {
   int is_inline = (work->flags & WORK_FLAG_INLINE) != 0;
   int names_region = work->opcode == WORK_OPCODE_LOCAL_INVALIDATE || work->opcode == WORK_OPCODE_ENABLE;
@@ -191,13 +191,13 @@ static inline int ring_encode(union ring_block blocks[WORK_MAX_BLOCKS], uint64_t
   return count;
 }
 
-/* Returns the blocks of a work ring that can be written. */
+/* Returns the number of free blocks of a work ring. */
 static inline uint64_t ring_free(const struct ring* ring) {
-  /* Acquire: the consumer's copy is over before the blocks are written again. */
+  /* Acquire: the consumer has finished its copy before this thread writes the blocks again. */
   return ring->mask + 1 - (ring->next - atomic_load_explicit(&ring->header->consumed, memory_order_acquire));
 }
 
-/* Publishes a work request. Returns 1, or 0 when the ring has too few free blocks now. */
+/* Publishes a work request. Returns 1, or 0 if the ring has too few free blocks now. */
 static inline int ring_post(struct ring* ring, const struct ring_work* work) {
   union ring_block blocks[WORK_MAX_BLOCKS];
   int count = ring_encode(blocks, ring->next, work);
@@ -212,21 +212,21 @@ static inline int ring_post(struct ring* ring, const struct ring_work* work) {
   }
   union ring_block* first = ring_block_at(ring, ring->next);
   memcpy(first->bytes + sizeof(uint64_t), blocks[0].bytes + sizeof(uint64_t), RING_BLOCK_SIZE - sizeof(uint64_t));
-  /* Release: who sees this number sees all blocks. */
+  /* Release: a consumer that sees this number sees all blocks of the entry. */
   atomic_store_explicit(&first->entry.sequence, ring->next + 1, memory_order_release);
   ring->next += count;
   return 1;
 }
 
-/* Tells whether a completion can be taken. */
+/* Returns whether a completion can be taken. */
 static inline int ring_ready(const struct ring* ring) {
   return atomic_load_explicit(&ring_block_at(ring, ring->next)->completion.sequence, memory_order_acquire) ==
          ring->next + 1;
 }
 
 /*
- * Copies the next completion. Returns 1, or 0 when there is none. Its text, ended by a zero, goes to `text`, which has
- * COMPLETION_MAX_TEXT + 1 bytes or is NULL. The sidecar gets the blocks back with ring_release().
+ * Copies the next completion. Returns 1, or 0 if there is none. Copies the text with a terminating zero to `text`,
+ * which has COMPLETION_MAX_TEXT + 1 bytes or is NULL. ring_release() returns the blocks to the sidecar.
  */
 static inline int ring_take(struct ring* ring, struct ring_completion* completion, char* text) {
   if (!ring_ready(ring)) {
@@ -252,7 +252,7 @@ static inline int ring_take(struct ring* ring, struct ring_completion* completio
 
 /* --- Waking and waiting ------------------------------------------------------------------------------------------ */
 
-/* Writes a record into `bytes`, which has room for it, and returns its length. */
+/* Writes a record into `bytes`, which must be large enough, and returns its length. */
 static inline size_t ring_encode_record(unsigned char* bytes, uint16_t type, uint64_t value, const void* body,
                                         size_t length) {
   struct ring_record record = {sizeof record + length, RECORD_VERSION, type, value};
@@ -280,7 +280,8 @@ static inline int ring_send_record(struct ring_socket* socket, uint16_t type, ui
 
 /* Wakes the other side of a ring if its word says that it waits. */
 static inline int ring_signal(struct ring_socket* socket, _Atomic uint32_t* waits, uint64_t ring) {
-  /* Full: what was stored before is seen by a side that stored its word before this load. */
+  /* Full fence: if the other side stored its word before this load, this load sees the word. If the other side stores
+   * its word later, it sees the earlier stores of this thread. */
   atomic_thread_fence(memory_order_seq_cst);
   if (atomic_load_explicit(waits, memory_order_relaxed) == 0 || atomic_exchange(waits, 0) == 0) {
     return 0;
@@ -288,12 +289,12 @@ static inline int ring_signal(struct ring_socket* socket, _Atomic uint32_t* wait
   return ring_send_record(socket, RECORD_WAKE, ring, NULL, 0);
 }
 
-/* Wakes the sidecar when it sleeps. Call it once behind a batch of ring_post(). */
+/* Wakes the sidecar if it sleeps. Call this function once after a batch of ring_post(). */
 static inline int ring_wake(struct ring_socket* socket, struct ring* ring) {
   return ring_signal(socket, &ring->header->consumer_waits, ring->id);
 }
 
-/* Gives the blocks of completions that were taken back to the sidecar. Call it once behind a batch of ring_take(). */
+/* Returns the blocks of taken completions to the sidecar. Call this function once after a batch of ring_take(). */
 static inline int ring_release(struct ring_socket* socket, struct ring* ring) {
   if (ring->released == ring->next) {
     return 0;
@@ -303,7 +304,7 @@ static inline int ring_release(struct ring_socket* socket, struct ring* ring) {
   return ring_signal(socket, &ring->header->producer_waits, ring->id);
 }
 
-/* Deals with a record of the sidecar. */
+/* Handles a record of the sidecar. */
 static inline int ring_handle(const struct ring_record* record, const unsigned char* text, int* welcome) {
   int length = record->length - sizeof *record;
   if (record->type == RECORD_END) {
@@ -319,7 +320,7 @@ static inline int ring_handle(const struct ring_record* record, const unsigned c
   return 0;
 }
 
-/* Reads the records that have come, without waiting. Fails when the sidecar or a ring ended. */
+/* Reads the records that have arrived, without waiting. Fails if the sidecar or a ring has ended. */
 static inline int ring_look(struct ring_socket* socket, int* welcome) {
   for (;;) {
     ssize_t got =
@@ -354,7 +355,7 @@ static inline int ring_look(struct ring_socket* socket, int* welcome) {
   }
 }
 
-/* Sleeps until a record comes, or for `milliseconds`; -1 is no limit. */
+/* Sleeps until a record arrives, at most for `milliseconds`; -1 means no limit. */
 static inline int ring_sleep(struct ring_socket* socket, int milliseconds) {
   struct pollfd descriptor = {socket->descriptor, POLLIN, 0};
   if (poll(&descriptor, 1, milliseconds) < 0 && errno != EINTR) {
@@ -363,7 +364,7 @@ static inline int ring_sleep(struct ring_socket* socket, int milliseconds) {
   return ring_look(socket, NULL);
 }
 
-/* Connects to the socket of a completion ring, shows the token, and waits for the answer. */
+/* Connects to the socket of a completion ring, sends the token, and waits for the answer. */
 static inline int ring_connect(struct ring_socket* socket_, const char* path,
                                const unsigned char token[RECORD_TOKEN_LENGTH]) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -394,11 +395,11 @@ static inline int ring_connect(struct ring_socket* socket_, const char* path,
   return 0;
 }
 
-/* Sleeps until there is a completion (1), or for `milliseconds` (0); -1 is no limit. */
+/* Sleeps until there is a completion, at most for `milliseconds`; -1 means no limit. Returns whether there is one. */
 static inline int ring_wait(struct ring_socket* socket, struct ring* ring, uint32_t mode, int milliseconds) {
   for (;;) {
     atomic_store_explicit(&ring->header->consumer_waits, mode, memory_order_relaxed);
-    /* Full: either this side sees the completion, or the sidecar sees the word. */
+    /* Full fence: either this side sees the completion, or the sidecar sees the word. */
     atomic_thread_fence(memory_order_seq_cst);
     int result = ring_ready(ring) ? 0 : ring_sleep(socket, milliseconds);
     if (result != 0 || ring_ready(ring) || milliseconds >= 0) {
@@ -408,7 +409,7 @@ static inline int ring_wait(struct ring_socket* socket, struct ring* ring, uint3
   }
 }
 
-/* Sleeps until a work ring has so many free blocks. */
+/* Sleeps until a work ring has at least `blocks` free blocks. */
 static inline int ring_wait_free(struct ring_socket* socket, struct ring* ring, uint64_t blocks) {
   int result = 0;
   while (result == 0 && ring_free(ring) < blocks) {
@@ -428,8 +429,8 @@ static inline int64_t ring_nanoseconds(void) {
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Polls until there is a completion (1). Looks at the socket every millisecond: only it tells that the sidecar is gone.
- */
+/* Polls until there is a completion, and returns 1. Reads the socket every millisecond, because only the socket shows
+ * that the sidecar has ended. */
 static inline int ring_spin(struct ring_socket* socket, struct ring* ring) {
   int64_t look = ring_nanoseconds() + 1000000;
   while (!ring_ready(ring)) {

@@ -6,15 +6,15 @@
     complete: Ring.take() until it returns None, at most some dozen times, then Ring.release() once
     wait:     Ring.spin() or Ring.wait() for completions, Ring.wait_free() for free blocks
 
-Python has no atomic stores and no fences. Three facts stand in for them:
+Python has no atomic stores and no fences. This module relies on three facts instead:
 
 * Words of the header and sequences are stored and loaded as one element of a memoryview of 4 or 8 bytes. CPython copies
-  such an element by one instruction, and all are aligned. `struct.pack_into` may copy byte by byte. It serves only for
-  what nobody reads before a sequence is stored.
-* x86-64 keeps the order of stores and the order of loads. Elsewhere fence() makes a system call that enters the
-  scheduler, which has a full memory barrier.
-* On x86-64 a load can still overtake an earlier store. The sidecar looks at a ring again 1 ms after it began to sleep,
-  and wait() does the same: its first sleep takes at most 1 ms.
+  an aligned element with one instruction, and all elements are aligned. `struct.pack_into` may copy byte by byte.
+  This module uses `struct.pack_into` only for bytes that the other side reads after a later store of a sequence.
+* x86-64 keeps the order of stores and the order of loads. On other processors, fence() makes a system call that enters
+  the scheduler. The scheduler has a full memory barrier.
+* On x86-64 a load can still overtake an earlier store. Therefore the sidecar checks a ring again 1 ms after it began to
+  sleep. wait() does the same: its first sleep takes at most 1 ms.
 """
 
 import collections
@@ -46,11 +46,11 @@ _NAME_REGION = (WORK_OPCODE_LOCAL_INVALIDATE, WORK_OPCODE_ENABLE)
 
 
 class RingError(Exception):
-    """Says what failed, and what to do."""
+    """Error of a ring. The message says what failed, and what to do."""
 
 
 def fence():
-    """Orders what this thread stored or loaded before and after. Costs nothing on x86-64, which needs none here."""
+    """Keeps earlier stores and loads of this thread before later ones. Does nothing on x86-64, which needs no fence."""
     if not _KEEPS_ORDER:
         os.sched_yield()
 
@@ -71,7 +71,7 @@ def encode_work(
     compare=0,
     compare_mask=0,
 ):
-    """Returns the bytes of a work request whose first block has the number `first`."""
+    """Returns the bytes of a work request. `first` is the number of its first block."""
     if len(elements) > WORK_MAX_ELEMENTS:
         raise RingError(
             f"A work request has {len(elements)} elements; at most {WORK_MAX_ELEMENTS} fit. Post several requests."
@@ -116,7 +116,7 @@ def encode_work(
 
 
 def decode_completion(blocks):
-    """Returns the completion that stands in these bytes."""
+    """Returns the completion that these bytes encode."""
     (
         id,
         connection,
@@ -148,7 +148,7 @@ def encode_record(type, value, body=b""):
 
 
 class Ring:
-    """A mapped ring. One thread uses it."""
+    """A mapped ring. Only one thread may use it."""
 
     def __init__(self, path, kind):
         with open(path, "r+b") as file:
@@ -170,7 +170,7 @@ class Ring:
         self.id = self._longs[RING_RING_OFFSET // 8]
         self._data = data
         self._blocks = blocks
-        self._next = 0  # the block that is written or read next
+        self._next = 0  # number of the next block to write or to read
         self._released = 0
 
     def close(self):
@@ -179,7 +179,7 @@ class Ring:
         self._map.close()
 
     def _sequence(self, number):
-        """The index of a block's sequence in _longs."""
+        """Returns the index in _longs of a block's sequence."""
         return (self._data + number % self._blocks * RING_BLOCK_SIZE) // 8
 
     def _block(self, number):
@@ -187,13 +187,13 @@ class Ring:
         return self._bytes[begin : begin + RING_BLOCK_SIZE]
 
     def free(self):
-        """Blocks of a work ring that can be written."""
+        """Returns the number of free blocks of a work ring."""
         consumed = self._longs[RING_CONSUMED_OFFSET // 8]
-        fence()  # acquire: the consumer's copy is over before the blocks are written again
+        fence()  # acquire: the consumer has finished its copy before this thread writes the blocks again
         return self._blocks - (self._next - consumed)
 
     def post(self, **work):
-        """Publishes a work request, as encode_work() describes it. False: the ring has too few free blocks now."""
+        """Publishes a work request with the parameters of encode_work(). Returns False if too few blocks are free."""
         entry = encode_work(self._next, **work)
         count = len(entry) // RING_BLOCK_SIZE
         if self.free() < count:
@@ -201,17 +201,17 @@ class Ring:
         for i in range(count - 1, -1, -1):
             begin = 0 if i else 8
             self._block(self._next + i)[begin:] = entry[i * RING_BLOCK_SIZE + begin : (i + 1) * RING_BLOCK_SIZE]
-        fence()  # release: whoever sees the sequence of the first block sees all blocks
+        fence()  # release: a consumer that sees the sequence of the first block sees all blocks
         self._longs[self._sequence(self._next)] = self._next + 1
         self._next += count
         return True
 
     def ready(self):
-        """Tells whether a completion can be taken."""
+        """Returns whether a completion can be taken."""
         return self._longs[self._sequence(self._next)] == self._next + 1
 
     def take(self):
-        """Copies the next completion, or returns None. The sidecar gets the blocks back with release()."""
+        """Copies and returns the next completion, or None. release() returns its blocks to the sidecar."""
         if not self.ready():
             return None
         fence()  # acquire
@@ -223,21 +223,22 @@ class Ring:
         return completion
 
     def release(self, control):
-        """Gives the blocks of completions that were taken back. Call it once behind a batch of take()."""
+        """Returns the blocks of taken completions to the sidecar. Call it once after a batch of take()."""
         if self._released == self._next:
             return
         self._released = self._next
-        fence()  # release: the copies are over
+        fence()  # release: this thread has finished its copies
         self._longs[RING_CONSUMED_OFFSET // 8] = self._next
         self._signal(control, RING_PRODUCER_WAITS_OFFSET)
 
     def wake(self, control):
-        """Wakes the sidecar when it sleeps. Call it once behind a batch of post()."""
+        """Wakes the sidecar if it sleeps. Call it once after a batch of post()."""
         self._signal(control, RING_CONSUMER_WAITS_OFFSET)
 
     def _signal(self, control, offset):
         fence()
-        # No swap is needed. When the sidecar sets the word again between the load and the store, the WAKE still comes.
+        # No atomic swap is needed. If the sidecar sets the word again between the load and the store, the WAKE record
+        # still wakes the sidecar.
         if self._words[offset // 4]:
             self._words[offset // 4] = 0
             control.send(encode_record(RECORD_WAKE, self.id))
@@ -251,7 +252,7 @@ class Ring:
                 break
             if not self._words[offset // 4]:
                 self._words[offset // 4] = mode
-                # The sleep behind it is short, for the want of a full fence: the store is seen by then.
+                # Python has no full fence, so the next sleep is short. After 1 ms the sidecar sees the store.
                 patience = 0.001
             if not is_ready():
                 control.sleep(min((limit for limit in (patience, left) if limit is not None), default=None))
@@ -260,15 +261,15 @@ class Ring:
         return is_ready()
 
     def wait(self, control, mode=RING_WAITS_FOR_ANY, seconds=None):
-        """Sleeps until there is a completion, or for so many seconds; tells whether there is one."""
+        """Sleeps until there is a completion, at most for `seconds`. Returns whether there is one."""
         return self._wait(control, RING_CONSUMER_WAITS_OFFSET, mode, self.ready, seconds)
 
     def wait_free(self, control, blocks, seconds=None):
-        """Sleeps until a work ring has so many free blocks."""
+        """Sleeps until a work ring has at least `blocks` free blocks. Returns whether it has."""
         return self._wait(control, RING_PRODUCER_WAITS_OFFSET, 1, lambda: self.free() >= blocks, seconds)
 
     def spin(self, control):
-        """Polls until there is a completion. Looks at the socket every millisecond: the sidecar may be gone."""
+        """Polls until there is a completion. Reads the socket every millisecond, because the sidecar may have ended."""
         look = time.monotonic() + 0.001
         while not self.ready():
             if time.monotonic() >= look:
@@ -277,7 +278,7 @@ class Ring:
 
 
 class Control:
-    """The socket of a completion ring, which its work rings use, too."""
+    """The socket of a completion ring. The work rings of that completion ring use it, too."""
 
     def __init__(self, path, token):
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -308,12 +309,12 @@ class Control:
             ) from e
 
     def sleep(self, seconds):
-        """Sleeps until a record comes, or for so many seconds."""
+        """Sleeps until a record arrives, at most for `seconds`."""
         self._poll.poll(None if seconds is None else seconds * 1000)
         self.look()
 
     def look(self):
-        """Reads the records that have come, without waiting. Fails when the sidecar or a ring ended."""
+        """Reads the records that have arrived, without waiting. Fails if the sidecar or a ring has ended."""
         try:
             received = self._socket.recv(RECORD_MAX_LENGTH, socket.MSG_DONTWAIT)
         except BlockingIOError:

@@ -38,7 +38,7 @@ def header():
 
 
 def completion(name, fields, text=""):
-    """Prints a completion, and checks that it is decoded as it was encoded."""
+    """Prints a completion, and checks that decoding returns the encoded values."""
     rest = text.encode()
     pieces = [rest[i : i + COMPLETION_BLOCK_TEXT] for i in range(0, len(rest), COMPLETION_BLOCK_TEXT)]
     error = fields.error or (0, 0, 0, False)

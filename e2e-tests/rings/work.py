@@ -1,6 +1,6 @@
 # Copyright The Sidewarp Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One side of an exchange over two connections whose work shares three rings: what exchange.c does, in Python."""
+"""One side of an exchange over two connections whose work shares three rings. Does the work of exchange.c in Python."""
 
 import mmap
 import struct
@@ -16,14 +16,14 @@ SLOTS = 256
 MESSAGE = 64
 BULK = 65536
 SMALL = WORK_MAX_INLINE
-# Offsets in the region: messages out and in, what the peer writes, what is written, what is read back.
+# Offsets in the region: sent and received messages, target of the peer's Writes, source of Writes, sink of Reads.
 OUT, IN, TARGET, SOURCE, COPY, COUNTER, FOUND = 0, 0x10000, 0x20000, 0x40000, 0x60000, 0x80000, 0x80008
 REGION_LENGTH = 0x100000
 FAREWELL = 0x6661726577656C6C
 
 
 def message(from_client, c, number):
-    """Message `number` of connection `c`, as one side sends it."""
+    """Returns message `number` of connection `c`, as the client or the server sends it."""
     return struct.pack("=8Q", *(from_client << 56 | c << 48 | number << 8 | i for i in range(MESSAGE // 8)))
 
 
@@ -41,13 +41,13 @@ class Work:
         self._sends = Ring(setup.send_ring, RING_KIND_SEND)
         self._receives = Ring(setup.receive_ring, RING_KIND_RECEIVE)
         self._control = Control(setup.socket, setup.token)
-        # Posted work, messages out and in, signaled work and its completions.
+        # Numbers of posted work, sent and received messages, signaled work and its completions.
         self._posted, self._sent, self._received = [0, 0], [0, 0], [0, 0]
         self._signaled = self._completed = 0
         self._farewell = False
 
     def post_receives(self):
-        """Posts receives, and returns how many for each connection."""
+        """Posts receives, and returns their number for each connection."""
         for slot in range(RECEIVES):
             for c in range(CONNECTIONS):
                 self._post_receive(c, slot)
@@ -55,7 +55,7 @@ class Work:
         return list(self._posted)
 
     def run(self, stag, offset):
-        """Works with the peer's region, and returns how much work was posted for each connection."""
+        """Works with the peer's region, and returns the number of posted work requests for each connection."""
         print("exchanging", flush=True)
         self._exchange_messages()
         if self._is_client:
@@ -86,7 +86,7 @@ class Work:
         """Posts to connection `c`.
 
         Waits for free blocks without taking completions: the completion ring has room for all work that can be
-        outstanding. What was taken is released first, for the sidecar may wait for it.
+        outstanding. Releases taken completions first, because the sidecar may wait for their blocks.
         """
         while not ring.post(connection=self._connections[c], tag=c, **work):
             self._completions.release(self._control)
@@ -101,12 +101,12 @@ class Work:
         self._post(self._receives, c, id=slot, opcode=WORK_OPCODE_RECEIVE, elements=[part])
 
     def _send_message(self, c):
-        """Sends the next message: from one element, from three, or in the entry; one of eight has a completion."""
+        """Sends the next message: from one element, from three, or in the entry. One of eight has a completion."""
         number = self._sent[c]
         self._sent[c] += 1
         offset = OUT + (c * SLOTS + number % SLOTS) * MESSAGE
         text = message(self._is_client, c, number)
-        # The peer has answered what the slot had before.
+        # The slot can be written again, because the peer has answered its previous message.
         self._memory[offset : offset + MESSAGE] = text
         flags = WORK_FLAG_SOLICITED if number % 8 == 7 else WORK_FLAG_UNSIGNALED
         elements, payload = [], b""
@@ -143,14 +143,14 @@ class Work:
             self._send_message(c)
 
     def _take(self, id, asleep):
-        """Waits, spinning or asleep, then takes some completions. Returns that of send work `id` if it comes."""
+        """Waits, spinning or asleep, then takes some completions. Returns the completion of send work `id`, if any."""
         self._receives.wake(self._control)
         self._sends.wake(self._control)
         if asleep:
             self._completions.wait(self._control)
         else:
             self._completions.spin(self._control)
-        # A batch has an end, so that blocks are released while completions keep coming.
+        # A batch has a limit, so that blocks are released while completions keep arriving.
         for _ in range(BATCH):
             completion = self._completions.take()
             if completion is None:
@@ -191,7 +191,7 @@ class Work:
         return bytes((i * 31 + (i >> 8)) & 0xFF for i in range(BULK))
 
     def _use_remote_memory(self, stag, offset):
-        """Writes to the peer, reads back, and does atomic operations. The Write with Immediate ends the peer's loop."""
+        """Writes to the peer, reads back, and does atomic operations. The final Write with Immediate ends its loop."""
         pattern = self._pattern()
         small = bytes(255 - i for i in range(SMALL))
         self._memory[SOURCE : SOURCE + BULK] = pattern
@@ -239,7 +239,7 @@ class Work:
         )
 
     def _be_refused(self):
-        """Posts a work request that is wrong: no flag has this bit. The connection goes on."""
+        """Posts an invalid work request: no flag has this bit. The connection stays usable."""
         refused = self._perform(0, opcode=WORK_OPCODE_SEND, flags=1 << 30)
         expected = refused.status == 8 and refused.text  # COMPLETION_STATUS_INVALID_REQUEST
         self._expect(expected, "A wrong work request was not refused with a text", refused)

@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// An endpoint of DDP has one address (section 7.2), in the guest this one. Bound to it, the kernel lists no addresses in
-// its INIT, which a NAT would make wrong (RFC 6951 section 5.7).
+// The only address of this DDP endpoint (section 7.2) in the guest. A socket that is bound to one address lists no
+// addresses in its INIT. A NAT would make listed addresses wrong (RFC 6951 section 5.7).
 #define LOCAL_ADDRESS "10.0.2.15"
 
 #define PATIENCE_MILLIS 30000
@@ -54,8 +54,9 @@ static struct sockaddr_in address_of(const char *text, uint16_t port) {
 }
 
 static int open_socket(uint16_t port, const struct association_options *options) {
-    // One-to-many, so that an association stays with the socket that it came to. With a one-to-one socket accept() takes
-    // it to another one, and one of a hundred ABORTs that came about then was lost; an ABORT is not sent again.
+    // One-to-many socket, so that an association stays with the socket where it arrived. With a one-to-one socket,
+    // accept() moves the association to another socket. One of a hundred ABORTs that arrived during accept() was lost,
+    // and an ABORT is not sent again.
     int fd = socket(AF_INET, SOCK_SEQPACKET, IPPROTO_SCTP);
     if (fd < 0) {
         fail("no SCTP: %s", strerror(errno));
@@ -84,7 +85,7 @@ static int open_socket(uint16_t port, const struct association_options *options)
     return fd;
 }
 
-// The reason that the peer gave in the error causes of an ABORT.
+// Prints the reason that the peer gave in the error causes of an ABORT.
 static void print_reason(const uint8_t *causes, size_t length) {
     while (length >= 4) {
         size_t code = (size_t)causes[0] << 8 | causes[1];
@@ -103,7 +104,7 @@ static void print_reason(const uint8_t *causes, size_t length) {
     }
 }
 
-// One notification or message. Returns the type of the notification, and SCTP_DATA_IO_EVENT for a message.
+// Receives one notification or message. Returns the type of the notification, or SCTP_DATA_IO_EVENT for a message.
 static uint16_t receive(struct association *association, struct chunk *chunk, uint32_t *adaptation) {
     union {
         struct cmsghdr header;
@@ -173,7 +174,7 @@ static struct association established(int fd) {
     struct sctp_status status = {.sstat_assoc_id = association.id};
     socklen_t length = sizeof status;
     if (getsockopt(fd, IPPROTO_SCTP, SCTP_STATUS, &status, &length) != 0) {
-        // The peer has refused it meanwhile; whoever waits for a message will learn that.
+        // The peer has refused the association meanwhile. The next receive will report that.
         status.sstat_fragmentation_point = 0;
     }
     association.fragmentation_point = status.sstat_fragmentation_point;
@@ -253,7 +254,7 @@ void association_close(struct association *association, bool abort) {
         close(association->socket);
         association->lost = true;
     } else if (!transmit(association, &nothing, SCTP_EOF) && errno != EPIPE) {
-        // An association that is gone already has been shut down by the peer.
+        // EPIPE is no error: the peer has already shut down the association.
         fail("shutdown: %s", strerror(errno));
     }
 }

@@ -1,40 +1,45 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A peer for DDP over SCTP (RFC 5043) on the SCTP of the Linux kernel. It shares nothing with Sidewarp, and does what it
-// is told, one argument after the other:
+// A peer for DDP over SCTP (RFC 5043) on the SCTP of the Linux kernel. It shares no code with Sidewarp. It carries out
+// its arguments one after the other:
 //
 //   ddp-sctp-peer [OPTION...] listen=PORT | connect=ADDRESS:PORT:UDP-PORT [COMMAND...]
 //
-// It prints what it sees, and ends with status 1 and a line "failed: ..." at the first thing that is not as RFC 5043, the
-// DDP and RDMAP RFCs or its commands want it. At the end nothing may be left over that nobody has awaited.
+// It prints each event. At the first violation of RFC 5043, the DDP and RDMAP RFCs or its commands, it prints a line
+// "failed: ..." and ends with status 1. At the end, every received message must have been awaited by a command.
 //
 // Options:
-//   adaptation=HEX     Adaptation Layer Indication; 0 for none (default 1, DDP)
-//   streams=OUT:IN     streams asked for, and permitted to the peer (default 16:16)
-//   fragments          let the kernel fragment user messages
+//
+//     adaptation=HEX     Adaptation Layer Indication; 0 for none (default 1, DDP)
+//     streams=OUT:IN     number of requested streams, and of streams that the peer may use (default 16:16)
+//     fragments          let the kernel fragment user messages
+//
 // Commands; data is in hexadecimal digits:
-//   stream=N           what follows is on this stream (at first 0)
-//   initiate[=DATA], accept[=DATA], reject[=DATA], terminate, enhanced-initiate=DATA, enhanced-accept=DATA,
-//   enhanced-reject=DATA
-//                      send this session control message
-//   await=FUNCTION     the next that has come is this control message, by the same names
-//   send=OCTETS        a Send of so many letters
-//   receive            the next that has come is a Send
-//   ping=OCTETS        a round of rping as client: offer memory to be read, then to be written, and compare
-//   serve              a round of rping as server: read the client's memory, and write it back
-//   write=STAG:OCTETS  an RDMA Write of letters, to an STag in hexadecimal digits, offset 0
-//   rdmap-terminate=DATA  an RDMAP Terminate with this control field and what follows it
-//   await-rdmap-terminate the next that has come is an RDMAP Terminate
-//   chunk=PPID:DATA, chunk-at=SSN:PPID:DATA
-//                      a user message of any kind, with the next DDP-SSN or with that
-//   segment=OCTETS     the largest DDP Segment to send (default: what needs no fragments)
-//   ordered            chunks are not marked unordered from now on
-//   hold, release      keep chunks back; send what was kept, the last one first
-//   again              the session on this stream is over, and another one begins
-//   shutdown, abort    end the association
-//   await-shutdown, await-abort
-//                      the peer ends it so
+//
+//     stream=N           use this stream for the following commands (at first 0)
+//     initiate[=DATA], accept[=DATA], reject[=DATA], terminate
+//     enhanced-initiate=DATA, enhanced-accept=DATA, enhanced-reject=DATA
+//                        send this session control message
+//     await=FUNCTION     check that the next received message is this control message, by the same names
+//     send=OCTETS        send a Send with this number of letters
+//     receive            check that the next received message is a Send
+//     ping=OCTETS        do a round of rping as client: offer memory to read, then memory to write, and compare
+//     serve              do a round of rping as server: read the client's memory, and write it back
+//     write=STAG:OCTETS  send an RDMA Write of letters to an STag in hexadecimal digits, at offset 0
+//     rdmap-terminate=DATA
+//                        send an RDMAP Terminate with this control field and the bytes after it
+//     await-rdmap-terminate
+//                        check that the next received message is an RDMAP Terminate
+//     chunk=PPID:DATA, chunk-at=SSN:PPID:DATA
+//                        send a user message of any kind, with the next DDP-SSN or with this DDP-SSN
+//     segment=OCTETS     set the size of the largest DDP Segment to send (default: largest without fragments)
+//     ordered            do not mark chunks as unordered from now on
+//     hold, release      hold chunks back; send the held chunks, the last one first
+//     again              print the ended session of this stream, and begin another session
+//     shutdown, abort    end the association
+//     await-shutdown, await-abort
+//                        check that the peer ends the association in this way
 
 #include "rdma.h"
 
@@ -65,7 +70,7 @@ static uint32_t crc32_of(const uint8_t *octets, size_t length) {
     return ~crc;
 }
 
-// Letters that differ from round to round, and a zero octet at the end, as of an rping.
+// Fills in letters that differ from round to round, and a zero byte at the end, as rping does.
 static void fill(uint8_t *octets, size_t length, unsigned round) {
     for (size_t i = 0; i < length; i++) {
         octets[i] = (uint8_t)(i + 1 == length ? 0 : 'a' + (i + round) % 26);
@@ -81,7 +86,7 @@ static uint64_t number(const char *text, int base, uint64_t most) {
     return value;
 }
 
-// What follows the next colon.
+// Returns the text after the next colon.
 static const char *behind_colon(const char *text) {
     const char *colon = strchr(text, ':');
     if (colon == NULL) {
@@ -105,7 +110,7 @@ static size_t octets_of(const char *hex, uint8_t *octets, size_t room) {
 
 // ---- Input
 
-// Takes one user message; fails when the association has ended.
+// Receives one user message. Fails if the association has ended.
 static void pump(struct peer *peer) {
     static struct chunk chunk;
     if (!association_receive(&peer->association, &chunk)) {
@@ -138,7 +143,7 @@ static void await_function(struct peer *peer, unsigned function) {
     free(item);
 }
 
-// Nothing but the end may come.
+// Waits for the end of the association. Fails if a user message arrives.
 static void await_end(struct peer *peer, bool abort) {
     static struct chunk chunk;
     if (association_receive(&peer->association, &chunk)) {
@@ -228,7 +233,7 @@ static const char *const FUNCTIONS[] = {
     NULL, "initiate", "accept", "reject", "terminate", "enhanced-initiate", "enhanced-accept", "enhanced-reject",
 };
 
-// 0 when it is none.
+// Returns the function code of a name, or 0 if the name is unknown.
 static unsigned function_of(const char *name) {
     for (unsigned i = 1; i < sizeof FUNCTIONS / sizeof *FUNCTIONS; i++) {
         if (strcmp(name, FUNCTIONS[i]) == 0) {

@@ -46,7 +46,7 @@ static void handle(struct session *session, const uint8_t *segment, size_t lengt
 void rdma_open(struct rdma *rdma, struct association *association, uint16_t stream) {
     memset(rdma, 0, sizeof *rdma);
     session_open(&rdma->session, association, stream, handle, rdma);
-    // A user message is a DDP Segment behind a DDP-SSN.
+    // A user message consists of a DDP-SSN of 2 bytes and a DDP Segment.
     rdma->segment = association->fragmentation_point - 2;
     rdma->source.stag = 0x5A000000U | stream;
     rdma->source.base = 0x100000000000;
@@ -125,7 +125,7 @@ void rdma_terminate(struct rdma *rdma, const uint8_t *octets, size_t length) {
 
 // ---- Input
 
-// The memory of an STag, when the peer may use so many octets there.
+// Returns the memory at an STag and offset. Fails if the peer may not use `length` bytes there.
 static uint8_t *place(struct memory *memory, uint32_t stag, uint64_t offset, size_t length) {
     if (stag != memory->stag || offset < memory->base || offset - memory->base > MEMORY_OCTETS
         || length > MEMORY_OCTETS - (offset - memory->base)) {

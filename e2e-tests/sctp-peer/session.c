@@ -107,7 +107,7 @@ static void take_control(struct session *session, const uint8_t *message, size_t
     session_add_item(session, CONTROL_ITEM, function, message + 2, data);
 }
 
-// The chunk whose turn it is.
+// Handles the chunk with the next DDP-SSN.
 static void take_due(struct session *session, const struct chunk *chunk) {
     if (session->terminated) {
         fail("stream %u: a chunk behind the Terminate", session->stream);

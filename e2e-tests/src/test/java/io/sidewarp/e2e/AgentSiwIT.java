@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The node agent's access to a kernel with siw and devlink: its own tests, run in the siw guest. */
+/** Runs the node agent's own tests of siw and devlink in the siw guest, whose kernel has both. */
 @ExtendWith(Logs.class)
 class AgentSiwIT {
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The node agent's virtual functions on a NIC that QEMU emulates (igb): its own tests, run in a guest that has it. */
+/** Runs the node agent's own tests of virtual functions in a guest, on a NIC that QEMU emulates (igb). */
 @ExtendWith(Logs.class)
 class AgentSriovIT {
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** {@code ./sidewarp bench}, as short as it goes: that it measures, not what. */
+/** Runs {@code ./sidewarp bench} as briefly as possible. Checks that figures are printed, but not their values. */
 @ExtendWith(Logs.class)
 class BenchCommandIT {
 

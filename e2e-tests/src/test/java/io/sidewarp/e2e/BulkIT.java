@@ -29,7 +29,7 @@ import java.util.concurrent.Executor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Gigabytes over several connections at a time, with checksums of everything. */
+/** Transfers gigabytes over several connections at the same time, and compares checksums of all data. */
 @ExtendWith(Logs.class)
 class BulkIT {
 
@@ -60,7 +60,9 @@ class BulkIT {
         }
     }
 
-    /** Writes one region to the peer and reads another one from it at the same time, in pieces of all sizes. */
+    /**
+     * Writes one region to the peer and at the same time reads another region from the peer, in pieces of all sizes.
+     */
     private static final class Mover implements Runnable {
 
         private final Session session;

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code sidewarp cp} and {@code sidewarp serve} as processes. */
+/** Tests {@code sidewarp cp} and {@code sidewarp serve} as processes. */
 @ExtendWith(Logs.class)
 class CopyCommandIT {
 

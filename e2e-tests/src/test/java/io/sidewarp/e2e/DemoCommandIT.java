@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code ./sidewarp demo FILE}, with what is packaged already. */
+/** Tests {@code ./sidewarp demo FILE} with programs that are already packaged. */
 @ExtendWith(Logs.class)
 class DemoCommandIT {
 

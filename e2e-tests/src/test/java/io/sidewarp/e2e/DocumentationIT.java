@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Runs each block of commands in README.md and docs whose language is {@code sh}, as it is written there but for ports
- * and for directories below /tmp: they would not be this test's alone.
+ * Runs each block of commands in README.md and docs whose language is {@code sh}. Changes only ports and directories
+ * below /tmp, because other processes may use them.
  */
 @ExtendWith(Logs.class)
 class DocumentationIT {
@@ -82,7 +82,7 @@ class DocumentationIT {
         }
     }
 
-    /** Each port that is named becomes another one, the same everywhere in the block. */
+    /** Replaces each named port by another port, consistently within the block. */
     private static String withFreePorts(String commands) {
         String replaced = commands;
         for (String port : PORT.matcher(commands)

@@ -19,7 +19,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Pages name the tests that prove what they say, some only by {@code #method} behind another one of the same class. */
+/**
+ * Checks that the tests exist which pages name as proofs. A page may write {@code #method} after another method of the
+ * same class.
+ */
 class DocumentedTestsTest {
 
     private static final Pattern NAMED = Pattern.compile("`(?=[#\\w])(\\w+(?:Test|IT))?(?:#(\\w+))?`");
@@ -39,7 +42,10 @@ class DocumentedTestsTest {
         return sources;
     }
 
-    /** Of the modules, which are up to two levels deep; what others build meanwhile is not looked at. */
+    /**
+     * Returns the test directories of the modules, which are up to two levels deep. Skips build output, which other
+     * builds may change meanwhile.
+     */
     private static List<Path> directories() throws IOException {
         List<Path> modules = new ArrayList<>();
         for (Path module : directoriesOf(Programs.root())) {
@@ -58,7 +64,7 @@ class DocumentedTestsTest {
         }
     }
 
-    /** Whether a class has a method, or inherits it. */
+    /** Returns whether a class has or inherits a method. */
     private static boolean has(Map<String, List<String>> sources, String name, String method) {
         return sources.getOrDefault(name, List.of()).stream()
                 .anyMatch(source -> source.contains(" " + method + "(")

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** FPDUs that break a rule, and byte streams in odd portions, sent to a packaged sidecar. */
+/** Sends FPDUs that break a rule, and byte streams in odd portions, to a packaged sidecar. */
 class FramingErrorsIT extends MisbehavingPeer {
 
     private static final int LLP = 0x20;

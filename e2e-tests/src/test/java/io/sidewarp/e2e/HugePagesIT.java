@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * A shared volume of huge pages, as a pod has it with the medium HugePages-2Mi: a file system of the kind that the kernel mounts
- * for it, in a mount namespace of the sidecar. Takes root, and a kernel that has or can get some huge pages.
+ * Tests a shared volume of huge pages, as a pod has it with the medium HugePages-2Mi. Mounts a file system of the same
+ * kind in a mount namespace of the sidecar. Needs root, and a kernel that has or can allocate some huge pages.
  */
 @ExtendWith(Logs.class)
 class HugePagesIT {

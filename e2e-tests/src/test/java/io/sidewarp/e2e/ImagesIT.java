@@ -42,8 +42,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * The container images: made twice from what this build packaged, as on two machines, unpacked, and run without a container
- * runtime.
+ * Builds the container images twice from the packaged programs, as on two machines, unpacks them, and runs them without
+ * a container runtime.
  */
 @ExtendWith(Logs.class)
 class ImagesIT {
@@ -51,10 +51,10 @@ class ImagesIT {
     private static final List<String> NAMES = List.of("sidecar", "controller", "node-agent");
     private static final Pattern MANAGEMENT = Pattern.compile(" management=/?(\\S+)");
 
-    /** What a JVM would take from a machine that is larger than most. */
+    /** Flags that make a JVM size itself as on a machine that is larger than most. */
     private static final String OTHER_MACHINE = "-XX:MaxRAM=256g -XX:ActiveProcessorCount=5";
 
-    /** For the runtime and three images, which takes half a minute on an idle machine. */
+    /** Limit for building the runtime and three images, which takes half a minute on an idle machine. */
     private static final Duration BUILD_LIMIT = Duration.ofMinutes(10);
 
     private static Path directory;
@@ -105,7 +105,7 @@ class ImagesIT {
     @Test
     void anInterruptedBuildLeavesNeitherItsSidecarNorItsDirectory() throws IOException {
         Path target = Programs.root().resolve("target");
-        // With this list no sidecar would be started.
+        // If this list existed, the build would start no sidecar.
         Files.deleteIfExists(Programs.root().resolve("sidecar/service/target/sidecar.classes"));
         Set<Path> before = workDirectories(target);
         List<String> command = List.of(

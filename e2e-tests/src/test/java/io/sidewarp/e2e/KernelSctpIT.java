@@ -13,7 +13,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The engine on the SCTP of a Linux kernel, which this machine's may not have: its own tests, run in the siw guest. */
+/**
+ * Runs the engine's own tests of the kernel's SCTP in the siw guest, because this machine's kernel may have no SCTP.
+ */
 @ExtendWith(Logs.class)
 class KernelSctpIT {
 

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The provider kernel, on siw in the guest: the engine's own tests of it, and a sidecar with a sidecar here as its peer. */
+/**
+ * Tests the kernel provider on siw in the guest: runs the engine's own tests, and connects a sidecar there with a
+ * sidecar here.
+ */
 @ExtendWith(Logs.class)
 class KernelVerbsIT {
 

@@ -22,7 +22,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Offsets that do not fit into 32 bits, with sign and without: in a file, in a region, and on the wire. */
+/** Tests offsets that do not fit into 32 bits, signed and unsigned: in a file, in a region, and on the wire. */
 @ExtendWith(Logs.class)
 class LargeRegionIT {
 

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What happens when a client, a peer or the sidecar itself ends in the middle of transfers. */
+/** Ends a client, a peer or the sidecar itself in the middle of transfers. */
 @ExtendWith(Logs.class)
 class LifecycleIT {
 

@@ -36,8 +36,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What the tests of peers that break the rules share: a packaged sidecar whose application accepts everybody, a peer
- * that sends what a test composes octet by octet, and a bystander whose transfers have to go on behind each test.
+ * Base class of tests with peers that break the rules. Provides a packaged sidecar whose application accepts all peers,
+ * a peer that sends bytes which a test composes, and a bystander. The bystander's transfers must continue after each
+ * test.
  */
 @ExtendWith(Logs.class)
 abstract class MisbehavingPeer {
@@ -66,7 +67,7 @@ abstract class MisbehavingPeer {
     static void startSidecar() {
         sidecar = SidecarProcess.with("victim")
                 .allowCrcOff()
-                // What it ends, it ends for what the peer has sent.
+                // A long timeout, so that the sidecar ends a connection only because of what the peer has sent.
                 .set("sidewarp.connection.timeout", "1h")
                 .start();
         client = sidecar.client();
@@ -163,7 +164,7 @@ abstract class MisbehavingPeer {
         return request;
     }
 
-    /** What the application is told about the end of a connection. */
+    /** Waits for the error that the application receives at the end of a connection. */
     static RdmaError awaitError(Connection connection) {
         return events.awaitError(connection);
     }

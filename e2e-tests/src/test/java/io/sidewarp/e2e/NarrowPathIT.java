@@ -19,7 +19,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Two hosts with jumbo frames and SCTP in UDP, and a router between them that takes less and says nothing. */
+/**
+ * Tests two hosts with jumbo frames and SCTP in UDP. The router between them has a smaller MTU, and drops larger
+ * packets silently.
+ */
 @ExtendWith(Logs.class)
 class NarrowPathIT {
 

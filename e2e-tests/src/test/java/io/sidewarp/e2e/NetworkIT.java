@@ -46,7 +46,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Two sidecars in network namespaces, with a network between them that does what networks do. */
+/** Tests two sidecars in network namespaces. The network between them loses, delays, repeats and reorders packets. */
 @ExtendWith(Logs.class)
 class NetworkIT {
 
@@ -58,7 +58,7 @@ class NetworkIT {
     /**
      * Two connected sidecars with a region to write to.
      *
-     * @param nearby what to put in front of a command that shall run where the sidecar is that connected
+     * @param nearby prefix of commands that must run in the namespace of the connecting sidecar
      */
     private record Pair(
             Link link,
@@ -135,7 +135,7 @@ class NetworkIT {
         withPair(llp, bad, pair -> {
             writeAll(pair);
 
-            // What is written twice ends with what was sent last, since placement is in order.
+            // The bytes that are written twice must hold the data of the last Write, because placement is in order.
             pair.link()
                     .initiator()
                     .write(pair.source().slice(0, OCTETS / 2), pair.target().address());
@@ -203,9 +203,9 @@ class NetworkIT {
     }
 
     /**
-     * Counts how many TCP segments begin with an FPDU of MULPDU. A window that closes cuts a segment, and what the
-     * kernel has buffered behind the cut stays unaligned: about 30 segments here, more if the window closes again. How
-     * often it closes depends on the machine. How long a stretch lasts depends on the sender.
+     * Counts TCP segments that begin with an FPDU of MULPDU. A closing window cuts a segment, and the data that the
+     * kernel has buffered after the cut stays unaligned: about 30 segments here, more if the window closes again. The
+     * machine determines how often the window closes. The sender determines how long an unaligned stretch lasts.
      */
     private static final class Alignment {
         /** The longest unaligned stretch: three sockets' buffers full. A sender that stays unaligned sends thousands. */

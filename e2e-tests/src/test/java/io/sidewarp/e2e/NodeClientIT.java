@@ -37,7 +37,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A client in another language at one sidecar, a Java client at the other. */
+/** Tests a client in another language at one sidecar, with a Java client at the other sidecar. */
 @ExtendWith(Logs.class)
 class NodeClientIT {
 
@@ -96,7 +96,7 @@ class NodeClientIT {
         }
     }
 
-    /** The Java side: tells where to write, answers a message, and turns away who asks for it. */
+    /** The Java side. It announces an address to write to, answers a message, and rejects a connection on request. */
     private static final class Peer implements AutoCloseable {
 
         private final CompletableFuture<String> message = new CompletableFuture<>();

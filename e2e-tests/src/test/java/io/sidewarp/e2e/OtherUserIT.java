@@ -34,7 +34,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Who may use the API when the kernel says who calls: root's sidecar and a process of another user. */
+/**
+ * Tests access to the API by the user ID that the kernel reports, with root's sidecar and a process of another user.
+ */
 @ExtendWith(Logs.class)
 class OtherUserIT {
 
@@ -112,7 +114,7 @@ class OtherUserIT {
         return java("-jar", jar, "show", "device", "--api", sidecar.target());
     }
 
-    /** What the other user hears who registers a file of root's sidecar for writing. */
+    /** Returns the answer that the other user gets for registering a file of root's sidecar for writing. */
     private static String open(SidecarProcess sidecar, String... file) {
         List<String> command = new ArrayList<>(List.of(
                 "-cp",

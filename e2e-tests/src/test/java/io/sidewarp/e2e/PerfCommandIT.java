@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code sidewarp perf} as a process: what it prints, and that its figures agree with each other. */
+/** Runs {@code sidewarp perf} as a process. Checks its output, and that its figures agree with each other. */
 @ExtendWith(Logs.class)
 class PerfCommandIT {
 

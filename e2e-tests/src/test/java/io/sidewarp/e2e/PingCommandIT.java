@@ -31,7 +31,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code sidewarp ping} as a process, and the exit codes that docs/cli.md promises for all commands. */
+/** Tests {@code sidewarp ping} as a process, and the exit codes that docs/cli.md documents for all commands. */
 @ExtendWith(Logs.class)
 class PingCommandIT {
 

@@ -23,7 +23,7 @@ import java.util.Collections;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The heap that a sidecar has by default holds all the queues that its default limits allow to one user. */
+/** Checks that a sidecar's default heap holds all queues that the default limits permit to one user. */
 @ExtendWith(Logs.class)
 class QueueMemoryIT {
 

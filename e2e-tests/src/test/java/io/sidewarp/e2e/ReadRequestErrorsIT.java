@@ -19,7 +19,7 @@ import io.sidewarp.e2e.wire.Ulpdu;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** RDMA Read Requests that break a rule, sent to a packaged sidecar. */
+/** Sends RDMA Read Requests that break a rule to a packaged sidecar. */
 class ReadRequestErrorsIT extends MisbehavingPeer {
 
     private static final int RDMAP_PROTECTION = 0x01;

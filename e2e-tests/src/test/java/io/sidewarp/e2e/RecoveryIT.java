@@ -33,7 +33,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Applications after the death of a sidecar: their files, and work that goes on. */
+/** Tests applications after their sidecar has died: their files, and work that continues with the next sidecar. */
 @ExtendWith(Logs.class)
 class RecoveryIT {
 

@@ -17,7 +17,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Tests leave nothing on the machine. */
+/** Checks that tests leave nothing on the machine. */
 @ExtendWith(Logs.class)
 class RemainsIT {
 

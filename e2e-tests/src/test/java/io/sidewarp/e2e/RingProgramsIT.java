@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Programs in C and in Python that use rings by docs/rings.md alone, at a packaged sidecar each. */
+/** Runs programs in C and in Python that use rings as docs/rings.md describes them, each at a packaged sidecar. */
 @ExtendWith(Logs.class)
 class RingProgramsIT {
 
@@ -37,7 +37,7 @@ class RingProgramsIT {
     /** Debian's, whatever is on the PATH: it has the modules of Debian's packages. */
     private static final String PYTHON = "/usr/bin/python3";
 
-    /** More than any test has time for. */
+    /** More messages than any test has time for. */
     private static final int ENDLESS = 100_000_000;
 
     private static SidecarProcess left;

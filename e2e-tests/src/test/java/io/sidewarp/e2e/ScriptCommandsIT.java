@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How {@code ./sidewarp} starts the commands of its program. The JDK of a copy of the script prints its arguments. */
+/** Tests the start of commands by {@code ./sidewarp}. A copy of the script uses a JDK that prints its arguments. */
 @ExtendWith(Logs.class)
 class ScriptCommandsIT {
 

@@ -36,7 +36,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code ./sidewarp} on machines that lack programs. A copy of the script builds nothing: its Maven and apt are played. */
+/**
+ * Tests {@code ./sidewarp} on machines that lack programs. A copy of the script builds nothing, because it uses
+ * stand-ins for Maven and apt.
+ */
 @ExtendWith(Logs.class)
 class ScriptIT {
 

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Records connections of two packaged sidecars over SCTP in UDP, and has tshark judge the packets. */
+/** Records connections of two packaged sidecars over SCTP in UDP, and checks the packets with tshark. */
 @ExtendWith(Logs.class)
 class SctpCaptureIT {
 

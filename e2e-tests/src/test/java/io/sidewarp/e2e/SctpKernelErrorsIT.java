@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a peer on the SCTP of the Linux kernel may do wrong, and how both sides learn of it. */
+/** Tests errors of a peer on the SCTP of the Linux kernel. Both sides must report each error. */
 class SctpKernelErrorsIT extends SctpKernelPeer {
 
     private static final int OCTETS = 100;

@@ -28,8 +28,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A peer of the tests' own on the SCTP of the Linux kernel, which checks what it gets by RFC 5043 and shares nothing
- * with the engine; tshark judges what was on the wire.
+ * Tests against a peer on the SCTP of the Linux kernel. The peer checks by RFC 5043, and shares no code with the
+ * engine. tshark checks the packets on the wire.
  */
 class SctpKernelIT extends SctpKernelPeer {
 
@@ -37,7 +37,7 @@ class SctpKernelIT extends SctpKernelPeer {
     private static final int MAX_PRIVATE_DATA = 512;
     private static final int ENHANCED_DATA = 4;
 
-    /** Of a chunk without fragments in a packet of 1500 octets, room for a SACK kept (RFC 5043 section 9). */
+    /** Size of a chunk without fragments in a packet of 1500 bytes that has room for a SACK (RFC 5043 section 9). */
     private static final int LARGEST_CHUNK = 1428;
 
     @Test
@@ -343,7 +343,7 @@ class SctpKernelIT extends SctpKernelPeer {
         return KernelPeer.checksum(KernelPeer.letters(OCTETS, round));
     }
 
-    /** Of "127.0.0.1:PORT in UDP port UDP-PORT". */
+    /** Returns the SCTP port of "127.0.0.1:PORT in UDP port UDP-PORT". */
     private static int sctpPort(String address) {
         return Integer.parseInt(address.substring(address.indexOf(':') + 1, address.indexOf(' ')));
     }
@@ -356,7 +356,7 @@ class SctpKernelIT extends SctpKernelPeer {
         return HexFormat.of().formatHex(octets);
     }
 
-    /** How the peer prints private data: the first 64 octets. */
+    /** Formats private data as the peer prints it: at most the first 64 bytes. */
     private static String seen(byte[] privateData) {
         String hex = hex(privateData);
         return privateData.length + " octets of private data"

@@ -31,8 +31,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What the tests against the SCTP of the Linux kernel share: the guest, and a packaged sidecar whose application listens
- * and decides as each test wants.
+ * Base class of the tests against the SCTP of the Linux kernel. Provides the guest, and a packaged sidecar whose
+ * application listens and decides as each test needs.
  */
 @ExtendWith(Logs.class)
 abstract class SctpKernelPeer {
@@ -56,7 +56,7 @@ abstract class SctpKernelPeer {
         udpPort = Ports.freeUdp();
         sidecar = SidecarProcess.with("sctp-kernel")
                 .set("sidewarp.sctp.udp-port", Integer.toString(udpPort))
-                // That of the guest's interface, which lies behind a loopback interface with a larger one.
+                // MTU of the guest's interface. The loopback interface in front of it has a larger MTU.
                 .set("sidewarp.sctp.max-path-mtu", "1500")
                 .start();
         client = sidecar.client();

@@ -30,7 +30,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Settings that decide who may use a sidecar, as a packaged sidecar obeys them. */
+/** Tests the settings of a packaged sidecar that decide about access. */
 @ExtendWith(Logs.class)
 class SettingsIT {
 

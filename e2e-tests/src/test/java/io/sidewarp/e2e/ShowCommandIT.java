@@ -33,7 +33,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code sidewarp show} as a process, beside a client that has regions and connections. */
+/** Tests {@code sidewarp show} as a process, beside a client that has regions and connections. */
 @ExtendWith(Logs.class)
 class ShowCommandIT {
 
@@ -92,7 +92,7 @@ class ShowCommandIT {
         return ended.json().getFirst();
     }
 
-    /** Without what goes over SCTP, which is of another session. */
+    /** Excludes connections over SCTP, which belong to another session. */
     private static List<JsonNode> ofTheSession(JsonNode connections) {
         List<JsonNode> some = new ArrayList<>();
         connections.forEach(connection -> {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The JVM's cache of the sidecar's classes, which {@code ./sidewarp build} makes. */
+/** Tests the JVM's cache of the sidecar's classes, which {@code ./sidewarp build} makes. */
 @ExtendWith(Logs.class)
 class SidecarCacheIT {
 

@@ -48,7 +48,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Two packaged sidecars with a Java client each. */
+/** Tests two packaged sidecars, each with a Java client. */
 @ExtendWith(Logs.class)
 class SidecarPairIT {
 

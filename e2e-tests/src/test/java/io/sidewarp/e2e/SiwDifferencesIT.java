@@ -27,16 +27,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What Linux soft-iWARP does differently from the RFCs, measured octet by octet; docs/interoperability.md tells what
- * follows from it. A test that fails says that siw has changed.
+ * Measures on the wire where Linux soft-iWARP differs from the RFCs. docs/interoperability.md describes the
+ * consequences. A failure means that siw has changed.
  */
 @ExtendWith(Logs.class)
 class SiwDifferencesIT {
 
-    /** What rping receives. */
+    /** Size in bytes of the message that rping receives. */
     private static final int RPING_MESSAGE = 16;
 
-    /** Not used by others: an rping that peers treated badly cannot always be ended. */
+    /** Index of a port that no other test uses, because an rping with a misbehaving peer cannot always be ended. */
     private static final int PORT_INDEX = SiwGuest.RPING_PORTS - 1;
 
     private static SiwGuest guest;
@@ -167,7 +167,7 @@ class SiwDifferencesIT {
         MpaFrame reply = peer.readFrame();
         assertThat(reply.has(MpaFrame.CRC)).isTrue();
         assertThat(reply.has(MpaFrame.REJECT)).isFalse();
-        // Until its queue pair is ready, siw overlooks what comes, and nothing tells when that is so.
+        // siw ignores received data until its queue pair is ready, and nothing reports that moment.
         guest.run("sleep 1").orThrow();
         return peer;
     }

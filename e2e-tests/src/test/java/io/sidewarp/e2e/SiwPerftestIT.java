@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The perftest of Linux soft-iWARP against {@code sidewarp perftest}, either being the client. */
+/** Tests the perftest of Linux soft-iWARP against {@code sidewarp perftest}, with either of them as client. */
 @ExtendWith(Logs.class)
 class SiwPerftestIT {
 
@@ -55,8 +55,9 @@ class SiwPerftestIT {
     }
 
     /**
-     * The server of write_lat sends first. Before the client's first FPDU it may not (RFC 5044 section 7.1.2), so that
-     * this needs the peer-to-peer set-up, in which the client sends one at once.
+     * Runs a test of siw's perftest against a server of Sidewarp. The server of write_lat sends first, but must not
+     * send before the client's first FPDU (RFC 5044 section 7.1.2). Therefore write_lat needs the peer-to-peer model,
+     * in which the client sends an FPDU at once.
      */
     @ParameterizedTest(name = "{0}, MPA revision {1}, CRC {2}, peer-to-peer {3}")
     @CsvSource({
@@ -102,7 +103,9 @@ class SiwPerftestIT {
         beServed(test, 1, crc);
     }
 
-    /** Not write_bw, whose server closes its connections when the client is done, whatever is still on its way. */
+    /**
+     * Excludes write_bw, whose server closes its connections when the client is done, even if data is still in flight.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"read_bw", "send_bw"})
     void siwServesPerftestOnSeveralConnections(String test) {
@@ -175,7 +178,7 @@ class SiwPerftestIT {
                 .containsPattern("(?m)^ " + size(test) + " +" + connections * ITERATIONS + " ");
     }
 
-    /** One more connection is that through which the two sides of perftest talk. */
+    /** Checks the recorded connections. The two sides of perftest talk through one additional connection. */
     private static void assertSound(Capture capture, String test, int connections, boolean crc) {
         Verdict verdict = Verdict.of(capture, connections + 1, crc);
         long messages = (long) connections * ITERATIONS;

@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The rping of Linux soft-iWARP against {@code sidewarp ping --rping}, either being the client: data goes to the server
- * by RDMA Read and back by RDMA Write, and the client compares it. tshark judges what was on the wire.
+ * Tests the rping of Linux soft-iWARP against {@code sidewarp ping --rping}, with either of them as client. Data goes
+ * to the server by RDMA Read and back by RDMA Write, and the client compares it. tshark checks the packets on the wire.
  */
 @ExtendWith(Logs.class)
 class SiwPingIT {
@@ -188,7 +188,7 @@ class SiwPingIT {
         return CliProcess.start(sidecar, arguments.toArray(String[]::new));
     }
 
-    /** What rping says that it has read. */
+    /** Returns the data that rping prints as read. */
     private static List<String> pingData(SiwGuest.Result server) {
         return server.text()
                 .lines()
@@ -197,7 +197,10 @@ class SiwPingIT {
                 .toList();
     }
 
-    /** What the command offers: letters that go on from round to round, and a zero octet, which rping does not print. */
+    /**
+     * Returns the data that the command offers: letters that continue from round to round, and a zero byte, which rping
+     * does not print.
+     */
     private static List<String> expectedData(int rounds) {
         String letters = "abcdefghijklmnopqrstuvwxyz".repeat(4096 / 26 + 2);
         return IntStream.rangeClosed(1, rounds)
@@ -205,7 +208,7 @@ class SiwPingIT {
                 .toList();
     }
 
-    /** A server of pings for the guest, and what is recorded of it. */
+    /** A server of pings for the guest, with a capture of its packets. */
     private static final class Answering implements AutoCloseable {
 
         final OwnedProcess server;

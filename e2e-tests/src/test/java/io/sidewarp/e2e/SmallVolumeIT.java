@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Sidecars that die again and again over a shared volume of 16 MiB, in a mount namespace of its own. Takes root. */
+/** Tests sidecars that die repeatedly over a shared volume of 16 MiB, in a mount namespace of its own. Needs root. */
 @ExtendWith(Logs.class)
 class SmallVolumeIT {
 

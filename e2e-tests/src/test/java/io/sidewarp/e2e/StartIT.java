@@ -27,7 +27,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A sidecar that cannot start says in one line why and what to do, and leaves nothing behind. */
+/** Checks that a sidecar which cannot start prints the reason and a remedy in one line, and leaves nothing behind. */
 @ExtendWith(Logs.class)
 class StartIT {
 

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** MPA start-up with peers that break its rules, in both roles of a packaged sidecar. */
+/** Tests MPA start-up with peers that break its rules, in both roles of a packaged sidecar. */
 class StartUpErrorsIT extends MisbehavingPeer {
 
     private static final int MAX_PRIVATE_DATA = 512;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** RDMA Writes that break a rule, sent to a packaged sidecar. */
+/** Sends RDMA Writes that break a rule to a packaged sidecar. */
 class TaggedErrorsIT extends MisbehavingPeer {
 
     private static final int DDP_TAGGED = 0x11;
@@ -255,7 +255,7 @@ class TaggedErrorsIT extends MisbehavingPeer {
         }
     }
 
-    /** Behind the answer to a Read Request everything that was sent before it is placed. */
+    /** Waits for the answer to a Read Request, which proves that all earlier data is placed. */
     private static void awaitAnsweredRead(RawStream stream, int msn) throws Exception {
         stream.peer().send(Ulpdu.readRequest(msn, 0x1234, 0, 0, 0, 0));
         byte[] response = stream.peer().receive().orElseThrow();

@@ -32,7 +32,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What a packaged sidecar tells about itself: health, metrics, traces. */
+/** Tests health, metrics and traces of a packaged sidecar. */
 @ExtendWith(Logs.class)
 class TelemetryIT {
 

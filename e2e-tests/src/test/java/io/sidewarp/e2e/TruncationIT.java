@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** An application shortens the file of a region that is in use: it harms itself, and nobody else. */
+/** Tests an application that truncates the file of a region in use. Only that application may suffer. */
 @ExtendWith(Logs.class)
 class TruncationIT {
 

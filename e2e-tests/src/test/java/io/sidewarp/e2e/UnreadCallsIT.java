@@ -34,14 +34,16 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** One user with nearly all the calls that it may have, which reads nothing, and a quarter of the heap that a sidecar has. */
+/**
+ * Tests one user who opens nearly all permitted calls and reads nothing. The sidecar has a quarter of the usual heap.
+ */
 @ExtendWith(Logs.class)
 class UnreadCallsIT {
 
     private static final int CONNECTIONS = 2;
     private static final int CALLS = 1250;
 
-    /** Each has an answer of its own, of which the first few are taken. */
+    /** Each message has its own answer, of which the client takes only the first few. */
     private static final int MESSAGES = 150;
 
     private static final int WINDOW = 1024;

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Sends that break a rule, sent to a packaged sidecar. */
+/** Sends Sends that break a rule to a packaged sidecar. */
 class UntaggedErrorsIT extends MisbehavingPeer {
 
     private static final int DDP_UNTAGGED = 0x12;

@@ -54,14 +54,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Records sessions of two packaged sidecars and has others judge the octets: tshark, and a decoder that shares nothing
+ * Records sessions of two packaged sidecars. Two decoders check the bytes: tshark, and a decoder that shares no code
  * with the engine.
  */
 @ExtendWith(Logs.class)
 @Requirement({"DDP-4.1-01", "MPA-4.1-01", "MPA-3-01"})
 class WireCaptureIT {
 
-    /** From nothing to several segments, with all paddings. */
+    /** Lengths from nothing to several segments, with all paddings. */
     private static final int[] SIZES = {0, 1, 2, 3, 4, 17, 100, 511, 512, 513, 1448, 4096, 65_535, 1_000_003};
 
     /** tshark takes FPDUs with Markers apart only when each is in a TCP segment of its own. */
@@ -123,7 +123,7 @@ class WireCaptureIT {
         Dissection dissected = recorded.capture().dissect().assertNothingMalformed();
         assertThat(dissected.fpdus()).isEqualTo(recorded.segments());
         assertThat(dissected.goodCrcs()).isEqualTo(crc ? recorded.segments() : 0);
-        // As many Read Requests as reads; the other messages may take several segments.
+        // There are as many Read Requests as reads. The other messages may take several segments.
         assertThat(dissected.count("OpCode: Read Request")).isEqualTo(SIZES.length);
         assertThat(dissected.count("OpCode: Write")).isGreaterThan(SIZES.length);
         assertThat(dissected.count("OpCode: Read Response")).isGreaterThan(SIZES.length);
@@ -189,7 +189,7 @@ class WireCaptureIT {
         recorded.close();
     }
 
-    /** What the other tests of captures rest on. */
+    /** Checks the basis of the other tests of captures: both decoders detect a changed byte. */
     @Test
     void anOctetThatWasChangedIsFoundByBothDecoders() throws IOException {
         Recorded recorded = record("changed", true, false, false, this::oneAfterTheOther);
@@ -270,7 +270,7 @@ class WireCaptureIT {
         return messages;
     }
 
-    /** What was recorded, and what the initiator's counters say of it. */
+    /** A capture, with the number of segments that the initiator's counters report. */
     private record Recorded(Capture capture, long segments) implements AutoCloseable {
 
         byte[] initiatorOctets() {
@@ -287,7 +287,7 @@ class WireCaptureIT {
         }
     }
 
-    /** How a session carries out its work over a connection. */
+    /** The way in which a session carries out its work over a connection. */
     private interface Work {
         void carryOut(Link link, Inbox messages);
     }

@@ -11,7 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
-/** Entries whose bytes rings-vector.txt does not have, and what is read from them. */
+/** Tests the encoding and decoding of entries that rings-vector.txt does not contain. */
 class EntryFlyweightTest {
 
     private final MemorySegment entry =

@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Both sides of a ring, on one thread. */
+/** Tests both sides of a ring on one thread. */
 class RingProducerConsumerTest {
 
     private static final int BLOCKS = 16;

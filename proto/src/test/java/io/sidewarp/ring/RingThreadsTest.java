@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Both sides of a ring on two threads, each with a mapping of its own, as two processes have them. */
+/** Tests both sides of a ring on two threads. Each thread has its own mapping, as two processes have. */
 class RingThreadsTest {
 
     private static final int ENTRIES = 1_000_000;

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** The constants and example records that rings-vector.txt gives to clients in other languages. */
+/** Tests the constants and example records of rings-vector.txt, which clients in other languages use. */
 class RingVectorTest {
 
     private static final Path VECTOR = Path.of(System.getProperty("sidewarp.root", ".."), "docs/rings-vector.txt");

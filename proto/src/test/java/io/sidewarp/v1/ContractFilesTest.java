@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The directory of the contract, as programs in other languages use it. */
+/** Tests the directory of the contract, as programs in other languages use it. */
 class ContractFilesTest {
 
     private static final Path CONTRACT = Path.of("src/main/proto").toAbsolutePath();

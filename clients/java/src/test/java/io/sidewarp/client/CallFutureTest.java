@@ -63,7 +63,7 @@ class CallFutureTest {
         assertThat(channel.cancelled).isFalse();
     }
 
-    /** A channel whose only call hears of its end when the test says so. */
+    /** A channel whose only call ends when the test says so. */
     private static final class PlayedChannel extends Channel {
 
         private ClientCall.@Nullable Listener<?> listener;

@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 
-/** Connections that are created before connect or accept. */
+/** Tests connections that are created before connect or accept. */
 class CreatedConnectionTest extends FakeSidecarTest {
 
     private static final Sge SGE = new Sge(1, 0, 8);

@@ -18,7 +18,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Events of connections and a graceful close come in order with the work on queues, which gRPC does not see to. */
+/**
+ * Tests that events of connections and a graceful close keep their order with the work on queues. gRPC does not
+ * guarantee this order.
+ */
 class EventOrderTest extends WorkQueueFixture {
 
     private final List<String> told = new CopyOnWriteArrayList<>();

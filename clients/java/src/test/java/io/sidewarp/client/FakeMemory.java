@@ -42,7 +42,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** Regions over real files and over arrays. */
+/** Regions over real files, and regions over arrays. */
 final class FakeMemory extends MemoryServiceGrpc.MemoryServiceImplBase {
 
     private static final int PIECE = 256 << 10;

@@ -35,12 +35,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A completion ring with its work rings, served by one thread as an event loop of the sidecar does it: polls for a while, sleeps
- * on the socket then, and takes no entry whose completion has no room.
+ * A completion ring with its work rings, served by one thread in the same way as by an event loop of the sidecar. The
+ * thread polls for a while and then sleeps on the socket. It takes an entry only if the ring has room for its
+ * completion.
  */
 final class FakeRing {
 
-    /** Decides what becomes of a work request. */
+    /** Decides the result of a work request. */
     @FunctionalInterface
     interface Work {
 

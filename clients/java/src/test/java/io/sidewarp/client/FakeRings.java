@@ -30,7 +30,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** The rings of a sidecar: each completion ring has a thread that serves it and its work rings. */
+/** The rings of a sidecar. Each completion ring has a thread that serves it and its work rings. */
 final class FakeRings extends RingServiceGrpc.RingServiceImplBase {
 
     private final Path api;

@@ -21,7 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Shared receive queues that no message ever takes from. */
+/** Shared receive queues whose receives are never consumed. */
 final class FakeSharedReceives extends SharedReceiveQueueServiceGrpc.SharedReceiveQueueServiceImplBase {
 
     final BlockingQueue<CreateSharedReceiveQueueRequest> creates = new LinkedBlockingQueue<>();

@@ -42,7 +42,10 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A server on a Unix socket that implements as much of the contract as the client's tests need, under their control. */
+/**
+ * A server on a Unix socket that implements the part of the contract that the client's tests need. Tests control its
+ * answers.
+ */
 final class FakeSidecar implements AutoCloseable {
 
     final Path socket;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the log has of handlers of incoming connections that fail. */
+/** Tests the log lines about failing handlers of incoming connections. */
 class ListenerLogTest extends FakeSidecarTest {
 
     private final BlockingQueue<LogRecord> lines = new LinkedBlockingQueue<>();

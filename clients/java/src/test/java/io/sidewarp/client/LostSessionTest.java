@@ -12,7 +12,7 @@ import io.grpc.Status;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Reports of close() about data when the sidecar that could tell is gone. */
+/** Tests the report of close() about data when the sidecar, which knows the result, is gone. */
 class LostSessionTest extends FakeSidecarTest {
 
     private static final Sge SGE = new Sge(5, 0, 64);

@@ -28,7 +28,7 @@ import java.util.OptionalInt;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** The messages of a queue, and the client's own types. */
+/** Tests the conversion between the messages of a queue and the client's own types. */
 class QueueMessagesTest {
 
     private static final io.sidewarp.v1.Sge SGE = io.sidewarp.v1.Sge.newBuilder()

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Which path a queue takes, and what is said when it cannot be the one that was asked for. */
+/** Tests the selection of a queue's path, and the error if the requested path is impossible. */
 class QueuePathTest extends RingQueueFixture {
 
     private static final QueueOptions ANY = QueueOptions.defaults();

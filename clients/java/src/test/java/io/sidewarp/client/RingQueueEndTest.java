@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** How a queue over rings ends, and what its users hear. */
+/** Tests the end of a queue over rings, and the error that its users receive. */
 class RingQueueEndTest extends RingQueueFixture {
 
     @ParameterizedTest

@@ -14,7 +14,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Many threads at one queue over rings. A wake-up that is lost makes a poller or poster wait until its long timeout. */
+/** Tests many threads at one queue over rings. A lost wake-up makes a poller or poster wait until its long timeout. */
 class RingQueueThreadsTest extends RingQueueFixture {
 
     private static final int THREADS = 2;

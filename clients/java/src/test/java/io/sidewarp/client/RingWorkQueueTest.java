@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Posting, polling and draining of a queue over rings that works. */
+/** Tests posting, polling and draining of a working queue over rings. */
 class RingWorkQueueTest extends RingQueueFixture {
 
     @Test

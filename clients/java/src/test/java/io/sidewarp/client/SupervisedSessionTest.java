@@ -38,7 +38,7 @@ class SupervisedSessionTest extends FakeSidecarTest {
     private SupervisedSession supervised;
     private StreamObserver<OpenSessionResponse> events;
 
-    /** Keeps what it is told. */
+    /** Records the notifications of a supervised session. */
     private static final class Recorder implements SupervisionListener {
 
         final BlockingQueue<SessionState> states = new LinkedBlockingQueue<>();

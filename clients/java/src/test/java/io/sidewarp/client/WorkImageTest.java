@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import org.junit.jupiter.api.Test;
 
-/** Work requests as they stand in a ring. */
+/** Tests the encoding of work requests in a ring. */
 class WorkImageTest {
 
     private final Connection connection = TestConnections.connection(5);

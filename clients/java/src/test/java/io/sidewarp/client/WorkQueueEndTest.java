@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** How a queue ends: drained, closed, failed by the sidecar, or by a handler. */
+/** Tests the ends of a queue: drained, closed, failed by the sidecar, or failed by a handler. */
 class WorkQueueEndTest extends WorkQueueFixture {
 
     @Test

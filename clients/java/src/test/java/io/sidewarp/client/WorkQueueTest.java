@@ -29,7 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Posting, credits and completions of a queue that works. */
+/** Tests posting, credits and completions of a working queue. */
 class WorkQueueTest extends WorkQueueFixture {
 
     @Test

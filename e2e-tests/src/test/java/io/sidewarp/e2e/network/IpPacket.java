@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** An IPv4 packet, and the TCP segment in it when it has one (RFC 791, RFC 9293). */
+/** An IPv4 packet, and its TCP segment if it has one (RFC 791, RFC 9293). */
 public final class IpPacket {
 
     private static final int TCP = 6;
@@ -103,7 +103,7 @@ public final class IpPacket {
         return octets.get(payloadOffset() + index) & 0xff;
     }
 
-    /** The same segment with every octet of its payload inverted and a checksum that fits. */
+    /** Returns the same segment with every byte of its payload inverted and a matching checksum. */
     public IpPacket withOtherPayload() {
         IpPacket other = new IpPacket(octets.array().clone());
         for (int i = payloadOffset(); i < totalLength; i++) {

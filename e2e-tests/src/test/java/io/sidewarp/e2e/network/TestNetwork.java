@@ -21,15 +21,15 @@ import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Two network namespaces and the wire between them, which is in this process: each packet passes through a {@link
- * Carrier} that may lose, delay, repeat, reorder or change it. Takes root; nothing leaves the two namespaces.
+ * Two network namespaces and the wire between them, which is in this process. Each packet passes through a {@link
+ * Carrier} that may lose, delay, repeat, reorder or change the packet. Needs root. No packet leaves the two namespaces.
  */
 public final class TestNetwork implements AutoCloseable {
 
     private static final int MAX_PACKET = 65_536;
     private static final int IDLE_MILLIS = 20;
 
-    /** What becomes of a packet. Called on one thread. */
+    /** Decides about each packet: delivers, delays, changes or drops it. Called on one thread. */
     @FunctionalInterface
     public interface Carrier {
 
@@ -39,7 +39,7 @@ public final class TestNetwork implements AutoCloseable {
         void carry(IpPacket packet, boolean fromLeft, Output out);
     }
 
-    /** Where packets go on. */
+    /** Destination of packets behind a carrier. */
     @FunctionalInterface
     public interface Output {
 
@@ -61,7 +61,7 @@ public final class TestNetwork implements AutoCloseable {
     private volatile Throwable failure;
     private long delivered;
 
-    /** One of the two namespaces: an interface of the same name with one address. */
+    /** One of the two namespaces. It has one interface with the same name and one address. */
     public static final class End {
 
         private final String namespace;
@@ -81,13 +81,13 @@ public final class TestNetwork implements AutoCloseable {
             return namespace;
         }
 
-        /** What to put in front of a command that shall run there. */
+        /** Returns the prefix of commands that must run in this namespace. */
         public List<String> prefix() {
             return List.of("ip", "netns", "exec", namespace);
         }
 
         private void open(End peer, int mtu) {
-            // Of a JVM that was killed and had the same number.
+            // Removes the namespace of a killed JVM that had the same process ID.
             removeNamespace();
             ip("netns", "add", namespace);
             file = Tun.open(namespace);
@@ -116,7 +116,7 @@ public final class TestNetwork implements AutoCloseable {
         this.carrier = carrier;
     }
 
-    /** Whether this user can make one. */
+    /** Returns whether this user can make a network. */
     public static boolean isPermitted() {
         return Files.isWritable(Path.of("/dev/net/tun"))
                 && Path.of("/var/run").toFile().canWrite();

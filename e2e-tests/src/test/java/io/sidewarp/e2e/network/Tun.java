@@ -12,7 +12,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 
-/** Linux TUN devices: packets of a network interface as octets of a file. */
+/** Linux TUN devices: packets of a network interface as bytes of a file. */
 final class Tun {
 
     private static final int O_RDWR = 2;

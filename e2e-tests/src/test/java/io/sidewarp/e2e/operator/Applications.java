@@ -24,7 +24,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
-/** Pods of users, in a namespace of their own. Each has one container, {@code app}, which runs the command {@code sidewarp}. */
+/**
+ * Pods of users, in a namespace of their own. Each pod has one container, {@code app}, which runs the command {@code
+ * sidewarp}.
+ */
 final class Applications {
     private static final String SIDECAR = "sidewarp";
     private static final String PINGS = "ping, --listen, '0.0.0.0:7471'";
@@ -49,7 +52,7 @@ final class Applications {
         return pods().resource(pod(name, annotations, arguments)).create();
     }
 
-    /** What would be created. */
+    /** Returns the pod that would be created, from a dry run. */
     Pod dryRun() {
         return pods().resource(pod("dry", "", PINGS)).dryRun().create();
     }
@@ -86,7 +89,7 @@ final class Applications {
         }
     }
 
-    /** From the answer of the API server to a pod's creation until the pod's status tells that its sidecar is ready. */
+    /** Measures from the API server's answer to a pod's creation until the pod's status reports a ready sidecar. */
     long millisFromAdmissionToReadySidecar(String name) throws InterruptedException {
         CountDownLatch ready = new CountDownLatch(1);
         AtomicLong at = new AtomicLong();
@@ -105,7 +108,7 @@ final class Applications {
         }
     }
 
-    /** Hears of a pod whose sidecar is ready. */
+    /** Runs an action when the sidecar of a pod is ready. */
     private record WhenReady(Runnable action) implements ResourceEventHandler<Pod> {
         @Override
         public void onAdd(Pod pod) {
@@ -119,7 +122,7 @@ final class Applications {
 
         @Override
         public void onDelete(Pod pod, boolean finalStateUnknown) {
-            // It was ready before.
+            // The sidecar was ready before.
         }
 
         private void look(Pod pod) {

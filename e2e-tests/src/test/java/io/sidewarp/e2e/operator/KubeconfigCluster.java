@@ -29,9 +29,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The cluster of {@code KUBECONFIG}, which has no Sidewarp yet. Its nodes have or can pull the images. The environment variable
- * {@code SIDEWARP_E2E_VALUES} has values for the chart, such as {@code image.registry=registry.example.com}, with commas between
- * them.
+ * The cluster of {@code KUBECONFIG}, in which Sidewarp is not installed yet. Its nodes have the images or can pull
+ * them. The environment variable {@code SIDEWARP_E2E_VALUES} may hold values for the chart, separated by commas, such
+ * as {@code image.registry=registry.example.com}.
  */
 final class KubeconfigCluster implements TestCluster {
     private static final String KUBECONFIG = "KUBECONFIG";

@@ -40,9 +40,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /**
- * The life of an installation: the chart is installed by Helm, pods get sidecars, policies reach nodes, the certificate is
- * replaced, the chart upgraded and uninstalled. The tests are chapters of one story, in this order. What a cluster is here,
- * {@link TestCluster#start} says. The story is told in {@code operator-transcript.txt} beside the logs.
+ * Tests the life of an installation: Helm installs the chart, pods get sidecars, policies reach nodes, the certificate
+ * is replaced, the chart is upgraded and uninstalled. The tests run in this order, and each continues the state of the
+ * previous one. {@link TestCluster#start} selects the cluster. Writes {@code operator-transcript.txt} beside the logs.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class OperatorIT {
@@ -50,7 +50,7 @@ class OperatorIT {
     private static final String APPLICATIONS = TestCluster.APPLICATIONS;
     private static final String SIDEWARP = "/apis/sidewarp.io/v1alpha1";
 
-    /** How many pods are timed from their admission to a ready sidecar. */
+    /** Number of pods whose time from admission to a ready sidecar is measured. */
     private static final int TIMED_PODS = 5;
 
     private static TestCluster cluster;
@@ -235,7 +235,7 @@ class OperatorIT {
                 "/api/v1/namespaces/default/events?fieldSelector=involvedObject.kind%3DIwarpNicPolicy");
     }
 
-    /** Of NICs that no node has. */
+    /** Returns the specification of a policy for one node. Its selector matches no NIC of any node. */
     private static String policyOfNode(int number, int devices) {
         String hostname = client.nodes()
                 .withName(cluster.nodes().get(number))

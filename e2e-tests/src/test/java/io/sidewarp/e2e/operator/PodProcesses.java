@@ -37,14 +37,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 /**
- * Stands in for scheduler and kubelets in one namespace: gives pods a node, starts a process for the first container of each,
- * with the environment of its specification and the identity of its service account, probes it, starts it again when it has
- * ended, writes the pod's status, and ends it when the pod is deleted. Only what a process cannot have is changed: ports, and
- * paths of the node.
+ * Stand-in for the scheduler and the kubelets in one namespace. Assigns a node to each pod, and starts a process for
+ * its first container. The process has the environment of its specification and the identity of its service account.
+ * Probes the process, restarts an ended process, writes the pod's status, and ends the process when the pod is deleted.
+ * Changes only what a process cannot have: ports, and paths of the node.
  */
 final class PodProcesses implements AutoCloseable {
 
-    /** What is to be run for a container. */
+    /** Selects the program to run for a container. */
     interface Programs {
         /**
          * The command of a pod.
@@ -56,10 +56,10 @@ final class PodProcesses implements AutoCloseable {
     }
 
     /**
-     * What runs for a pod.
+     * A program that runs for a pod.
      *
-     * @param readiness where it tells of its health; empty when it need not
-     * @param port at which a Service in front of it would find it, 0 for none
+     * @param readiness URI of its health check; empty if the program has none
+     * @param port target port of a Service in front of it, 0 for none
      */
     record Program(List<String> command, Optional<URI> readiness, int port) {}
 

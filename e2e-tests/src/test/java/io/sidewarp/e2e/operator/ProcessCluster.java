@@ -27,8 +27,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A real API server and controller manager without nodes: the packaged controller and node agents run as processes with the
- * environment, the service accounts and the permissions that the chart gives them; a stand-in speaks the kubelet's device
+ * A real API server and controller manager without nodes. The packaged controller and node agents run as processes,
+ * with the environment, the service accounts and the permissions of the chart. A stand-in speaks the kubelet's device
  * protocols. Pods of applications do not run.
  */
 final class ProcessCluster implements TestCluster {
@@ -61,7 +61,7 @@ final class ProcessCluster implements TestCluster {
             client().nodes().resource(node).create();
             kubelet.reportTo(client(), name);
         }
-        // As if somebody had used the cluster before.
+        // Simulates an earlier use of the cluster.
         for (String name : List.of("shop", "sidewarp-system")) {
             client().namespaces()
                     .resource(new NamespaceBuilder()

@@ -10,7 +10,7 @@ import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
 import javax.net.ssl.SSLSocket;
 
-/** A look at the certificate that a server on the loopback interface has, whoever made it. */
+/** Reads the certificate of a server on the loopback interface without verifying its issuer. */
 final class ServedCertificate {
     private ServedCertificate() {}
 

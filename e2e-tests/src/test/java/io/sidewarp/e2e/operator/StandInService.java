@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
-/** Stands in for a Service: one port in front of those pods that are ready. */
+/** Stand-in for a Service: one port in front of the ready pods. */
 final class StandInService implements AutoCloseable {
     private static final int CONNECT_MILLIS = 2000;
 

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * A cluster that the chart is installed into. What the tests make in it has generated names: they neither change nor delete
- * what somebody else has there.
+ * A cluster that the chart is installed into. All objects that tests create have generated names, so tests neither
+ * change nor delete objects of others.
  */
 interface TestCluster extends AutoCloseable {
 
@@ -39,7 +39,7 @@ interface TestCluster extends AutoCloseable {
         return KubeconfigCluster.isAtHand() ? new KubeconfigCluster() : new ProcessCluster();
     }
 
-    /** What it is, for the transcript. */
+    /** Describes this cluster for the transcript. */
     String description();
 
     KubernetesClient client();
@@ -49,16 +49,16 @@ interface TestCluster extends AutoCloseable {
     /** Names of the nodes. */
     List<String> nodes();
 
-    /** What the chart has to know about it. */
+    /** Returns the values that the chart needs for this cluster. */
     Map<String, Object> chartValues();
 
     /** An image for the containers of applications, which has the command {@code sidewarp}. */
     String applicationImage();
 
-    /** Whether applications run. */
+    /** Returns whether applications run in this cluster. */
     boolean runsApplications();
 
-    /** How many devices {@code sidewarp.io/rnic} the kubelet of a node can give. */
+    /** Returns the number of devices {@code sidewarp.io/rnic} that the kubelet of a node can allocate. */
     int deviceCount(String node);
 
     /** The certificate with which the webhook answers. */

@@ -19,8 +19,8 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
- * Transcript of what was done to a cluster and what it showed then, as the commands of a user and their output. Namespaces have the names
- * that a user would give them.
+ * Transcript of the actions on a cluster and of its state, as commands of a user and their output. Namespaces have the
+ * names that a user would choose.
  */
 final class Transcript {
     private static final String TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
@@ -45,7 +45,7 @@ final class Transcript {
         output.strip().lines().forEach(lines::add);
     }
 
-    /** What {@code kubectl get} prints: the API server makes the table. */
+    /** Appends the output of {@code kubectl get}, whose table the API server makes. */
     void get(String resource, String path) {
         command("kubectl get " + resource, table(path));
     }

@@ -15,8 +15,8 @@ import io.sidewarp.client.WorkRequest;
 import java.nio.file.Path;
 
 /**
- * A client that writes to a peer without end: the peer tells in its private data where to. Prints {@value #FLOWING} when
- * writes are complete and more are under way.
+ * A client that writes to a peer without end. The peer's private data holds the address to write to. Prints {@value
+ * #FLOWING} when some writes are complete and others are outstanding.
  *
  * <p>Arguments: the API's address, the shared volume, the peer's host and port.
  */

@@ -9,8 +9,8 @@ import io.sidewarp.e2e.support.OwnedProcess;
 import java.util.List;
 
 /**
- * Makes what tests make on a machine, and waits: a network with a process at one of its ends, and a directory. Prints {@value
- * #HAS} with the two namespaces, the process, and the directory.
+ * Creates objects that tests create on a machine, and waits: a network, a process at one of its ends, and a directory.
+ * Prints {@value #HAS} with the two namespaces, the process, and the directory.
  */
 public final class NetworkHolder {
 

@@ -12,10 +12,11 @@ import io.sidewarp.client.SidewarpException;
 import java.nio.file.Path;
 
 /**
- * A client that registers a file of the shared volume, and writes to it. Prints {@value #OPENED}, or the status and what is
- * wrong.
+ * A client that registers a file of the shared volume, and writes to it. Prints {@value #OPENED}, or the status and the
+ * error message.
  *
- * <p>Arguments: the API's address, the shared volume, the file's name in it, and the bytes of a file to be created.
+ * <p>Arguments: the API's address, the shared volume, the name of the file in that volume, and the size in bytes of a
+ * file to create.
  */
 public final class RegionOpener {
 

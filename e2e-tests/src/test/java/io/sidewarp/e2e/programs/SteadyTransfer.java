@@ -16,8 +16,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 
 /**
- * Writes numbered blocks into the memory of a peer, and continues when a sidecar dies: the one of this program, or the one
- * of its peer. Two of these programs make a transfer, one that sends and one that receives.
+ * Writes numbered blocks into the memory of a peer, and continues if the sidecar of this program or of its peer dies.
+ * Two of these programs make a transfer: one sends and one receives.
  *
  * <p>Arguments: "send" or "receive", the API's address, the shared volume, and the host and port of the receiver.
  */
@@ -87,7 +87,7 @@ public final class SteadyTransfer {
             }
             RemoteAddress slot = inbox.plus(next % SLOTS * BLOCK);
             receiver.write(outbox.slice(0, BLOCK), slot);
-            // Its answer comes behind the Write: the block is in the receiver's memory then.
+            // The answer of this call follows the Write, so the block is in the receiver's memory then.
             receiver.read(outbox.slice(BLOCK, Long.BYTES), slot);
             if (outbox.segment().get(NUMBER, BLOCK) != next) {
                 throw new IllegalStateException("block " + next + " did not arrive");

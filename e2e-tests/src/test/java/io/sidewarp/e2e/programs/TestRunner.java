@@ -15,8 +15,8 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 /**
- * Runs the tests of a class where there is no build. Prints {@value #PASSED} with the name of each one that passed, and why
- * others did not; the exit status is 0 when there were tests and all of them passed.
+ * Runs the tests of a class without a build tool. Prints {@value #PASSED} with the name of each passed test, and the
+ * reason of each failure. The exit status is 0 if there were tests and all of them passed.
  *
  * <p>Argument: the name of the class.
  */

@@ -11,8 +11,8 @@ import io.sidewarp.client.SidewarpClient;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A client that transfers over connections of its own all the time and compares what arrives, while something bad
- * happens to others in the same sidecar.
+ * A client that transfers continuously over its own connections and compares the received data, while a test disturbs
+ * other clients of the same sidecar.
  */
 public final class Bystander implements AutoCloseable {
 

@@ -20,7 +20,7 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 
-/** Records what goes over ports of the loopback interface, and has tshark judge it. */
+/** Records packets of ports on the loopback interface, and checks them with tshark. */
 public final class Capture implements AutoCloseable {
 
     private static final String CONNECT = "tcp.flags.syn == 1 && tcp.flags.ack == 0";
@@ -89,7 +89,7 @@ public final class Capture implements AutoCloseable {
         return Arrays.stream(ports).mapToObj(port -> before + port).collect(Collectors.joining(between));
     }
 
-    /** Where the packets are. */
+    /** Path of the recorded packets. */
     public Path file() {
         return file;
     }
@@ -138,7 +138,7 @@ public final class Capture implements AutoCloseable {
             String to = i + 1 < parts.size() ? " && tcp.stream < " + parts.get(i + 1) : "";
             Path part = Programs.output().resolve(file.getFileName() + ".part");
             tshark(file, "-Y", from + to, "-w", part.toString());
-            // Each Send whose beginning looks like a header of RPC would be dissected as one otherwise.
+            // Without this option, tshark would dissect as RPC each Send whose beginning looks like an RPC header.
             lines.addAll(tshark(part, "--disable-protocol", "rpcordma", "-V"));
         }
         return new Dissection(lines);
@@ -163,7 +163,7 @@ public final class Capture implements AutoCloseable {
         return parts;
     }
 
-    /** One field of the recorded packets that a filter lets through. */
+    /** Returns one field of the recorded packets that match a filter. */
     public List<String> fields(String filter, String field) {
         List<String> arguments = new ArrayList<>(dissectors);
         arguments.addAll(List.of("-Y", filter, "-T", "fields", "-e", field));
@@ -179,7 +179,7 @@ public final class Capture implements AutoCloseable {
         return connections(file);
     }
 
-    /** As {@link #connections()}, of the packets in a file. */
+    /** Does the same as {@link #connections()} for the packets in a file. */
     public static List<RecordedConnection> connections(Path file) {
         List<String> arguments = new ArrayList<>(List.of("-q"));
         int streams = new HashSet<>(fields(file, CONNECT, "tcp.stream")).size();

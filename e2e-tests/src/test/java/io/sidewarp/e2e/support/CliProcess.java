@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The packaged `sidewarp` command, told by the environment which sidecar to use. */
+/** The packaged `sidewarp` command. Its environment names the sidecar to use. */
 public final class CliProcess {
 
     private static final String LISTENING = "listening on ";
@@ -22,7 +22,7 @@ public final class CliProcess {
     private CliProcess() {}
 
     /**
-     * How a command ended.
+     * Exit code and output of an ended command.
      *
      * @param output lines, standard output and standard error together
      */
@@ -32,13 +32,13 @@ public final class CliProcess {
             return String.join("\n", output);
         }
 
-        /** It failed as documented, with a message and without a stack trace. */
+        /** Checks that the command failed as documented, with a message and without a stack trace. */
         public void assertFailed(int expectedCode, String... words) {
             assertThat(exitCode).as(text()).isEqualTo(expectedCode);
             assertThat(text()).startsWith("sidewarp: ").contains(words).doesNotContain("\tat ");
         }
 
-        /** Each line as JSON. */
+        /** Parses each line as JSON. */
         public List<JsonNode> json() {
             return output.stream().map(Ended::parse).toList();
         }
@@ -65,7 +65,7 @@ public final class CliProcess {
         }
     }
 
-    /** Where a command with --listen listens, once it says so. */
+    /** Waits for the address on which a command with --listen listens. */
     public static String awaitAddress(OwnedProcess server) {
         return server.awaitLine(line -> line.startsWith(LISTENING)).substring(LISTENING.length());
     }

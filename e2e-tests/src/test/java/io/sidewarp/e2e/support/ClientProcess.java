@@ -6,7 +6,7 @@ package io.sidewarp.e2e.support;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A client of a sidecar in a JVM of its own: a main class of this module. */
+/** A client of a sidecar in its own JVM: a main class of this module. */
 public final class ClientProcess {
 
     private ClientProcess() {}

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
-/** A container image in a file as {@code docker save} writes it, unpacked. */
+/** An unpacked container image, from a file in the format of {@code docker save}. */
 public final class ContainerImage {
 
     private static final List<String> DEVICES = List.of("null", "random", "urandom", "zero");
@@ -74,10 +74,11 @@ public final class ContainerImage {
     }
 
     /**
-     * Starts what the image says, as a container runtime would: in mount and process namespaces of its own, with a read-only
-     * root, small volumes in memory, the image's user, no capabilities and no way to get any. The network is this machine's.
+     * Starts the command of the image as a container runtime would, in mount and process namespaces of its own. The
+     * root is read-only, small volumes are in memory, and the process runs as the image's user. The process has no
+     * capabilities and cannot get any. The network is this machine's.
      *
-     * @param environment is added to that of the image
+     * @param environment is added to the environment of the image
      * @param volumes directories of the image that the program may write to, besides /tmp
      */
     public OwnedProcess start(String name, Map<String, String> environment, List<String> volumes) throws IOException {

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
-/** Directories that are gone after the tests, whatever happens. */
+/** Directories that are deleted after the tests, even if tests fail. */
 public final class Directories {
 
     private static final Path MEMORY = Path.of("/dev/shm");

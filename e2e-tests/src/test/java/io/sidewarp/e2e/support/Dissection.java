@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 
-/** What tshark says about recorded packets. */
+/** Output of tshark about recorded packets. */
 public record Dissection(List<String> lines) {
 
     /** Fails when something is malformed, lost, or has a wrong CRC. */
@@ -21,7 +21,7 @@ public record Dissection(List<String> lines) {
         return this;
     }
 
-    /** How many lines have a text. */
+    /** Returns the number of lines that contain a text. */
     public long count(String text) {
         return lines.stream().filter(line -> line.contains(text)).count();
     }

@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Keeps what a session tells. */
+/** Keeps the events of a session. */
 public final class Events implements SessionListener {
 
     private final Map<Long, ConnectionStateChange> errors = new ConcurrentHashMap<>();

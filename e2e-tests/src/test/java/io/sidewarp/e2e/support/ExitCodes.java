@@ -3,7 +3,7 @@
 
 package io.sidewarp.e2e.support;
 
-/** Exit codes of the command line, as docs/cli.md promises them. */
+/** Exit codes of the command line, as docs/cli.md documents them. */
 public final class ExitCodes {
 
     public static final int OK = 0;

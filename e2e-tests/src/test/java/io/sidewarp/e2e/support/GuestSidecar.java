@@ -16,7 +16,7 @@ public final class GuestSidecar implements AutoCloseable {
     private static final String DIRECTORY = "/opt/sidecar";
     private static final String LOG = "/tmp/sidecar.log";
 
-    /** As the images have them. */
+    /** Same value as in the images. */
     private static final String MODULES =
             "java.base,java.logging,java.management,java.naming,java.net.http,java.sql,java.xml,"
                     + "jdk.httpserver,jdk.jfr,jdk.management,jdk.net,jdk.unsupported,jdk.zipfs";
@@ -72,7 +72,7 @@ public final class GuestSidecar implements AutoCloseable {
         return guest.run("kill -0 $(cat " + DIRECTORY + "/sidecar.pid)").status() == 0;
     }
 
-    /** What it has written. */
+    /** Returns the log of the sidecar. */
     public String log() {
         return guest.run("cat " + LOG).text();
     }

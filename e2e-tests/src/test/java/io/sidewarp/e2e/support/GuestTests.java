@@ -17,20 +17,20 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Runs test classes of the engine and of the node agent in the siw guest, whose kernel has what that of this machine may lack.
- * A small Java runtime and the classes are taken there.
+ * Runs test classes of the engine and of the node agent in the siw guest, whose kernel has features that this machine's
+ * kernel may lack. Copies a small Java runtime and the classes into the guest.
  */
 public final class GuestTests {
 
-    /** For a test class on an emulated processor. */
+    /** Limit for a test class on an emulated processor. */
     private static final Duration LIMIT = Duration.ofMinutes(8);
 
     private static final String DIRECTORY = "/opt/tests";
 
-    /** What the guest's Java runtime has. */
+    /** Modules of the guest's Java runtime. */
     private static final String MODULES = "java.base,java.logging,java.management,jdk.management,jdk.unsupported";
 
-    /** What the tests need, among what is packaged with the programs and what these tests have. */
+    /** Packaged libraries that the tests need, by the program that they are packaged with. */
     private static final Map<String, Pattern> PACKAGED = Map.of(
             "sidecar/service", Pattern.compile("(io\\.netty|org\\.slf4j|org\\.jspecify|io\\.sidewarp)\\..*"),
             "operator/node-agent",

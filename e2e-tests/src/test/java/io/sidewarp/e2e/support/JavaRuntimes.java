@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Small Java runtimes for guests, made of the one that runs the tests. */
+/** Makes small Java runtimes for guests from the runtime of the tests. */
 final class JavaRuntimes {
 
     private JavaRuntimes() {}

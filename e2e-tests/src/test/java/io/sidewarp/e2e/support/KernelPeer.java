@@ -12,14 +12,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32;
 
 /**
- * The peer for DDP over SCTP that runs on the SCTP of the guest's kernel. It does what its commands say, checks each
- * chunk that comes by itself, and says what it sees: see e2e-tests/sctp-peer/peer.c.
+ * The peer for DDP over SCTP that runs on the SCTP of the guest's kernel. It carries out its commands, checks each
+ * received chunk itself, and prints each event: see e2e-tests/sctp-peer/peer.c.
  */
 public final class KernelPeer {
 
     private static final String PROGRAM = "ddp-sctp-peer ";
 
-    /** Each peer listens at a port of its own, so that none meets what is left of another one. */
+    /** Each peer listens at its own port, so that no peer meets leftovers of another one. */
     private static final AtomicInteger NEXT_PORT = new AtomicInteger(7000);
 
     private final CompletableFuture<SiwGuest.Result> result;
@@ -59,26 +59,26 @@ public final class KernelPeer {
         return port;
     }
 
-    /** What it saw, once it has carried out all commands and found nothing wrong. */
+    /** Returns the output of the peer after it has carried out all commands without an error. */
     public String text() {
         SiwGuest.Result ended = Patience.get(result);
         assertThat(ended.text()).doesNotContain("failed: ");
         return ended.orThrow().text();
     }
 
-    /** What it saw until something went wrong. */
+    /** Returns the output of the peer up to its error. */
     public String failure() {
         SiwGuest.Result ended = Patience.get(result);
         assertThat(ended.status()).as(ended.text()).isNotZero();
         return ended.text();
     }
 
-    /** What it saw, however it ended. */
+    /** Returns the output of the peer, with or without an error. */
     public String anyText() {
         return Patience.get(result).text();
     }
 
-    /** What it sends as data: letters that differ from round to round, and a zero octet at the end. */
+    /** Returns the data that the peer sends: letters that differ from round to round, and a zero byte at the end. */
     public static byte[] letters(int octets, int round) {
         byte[] letters = new byte[octets];
         for (int i = 0; i < octets - 1; i++) {
@@ -87,7 +87,7 @@ public final class KernelPeer {
         return letters;
     }
 
-    /** How it prints the checksum of octets. */
+    /** Formats the checksum of bytes as the peer prints it. */
     public static String checksum(byte[] octets) {
         CRC32 crc = new CRC32();
         crc.update(octets);

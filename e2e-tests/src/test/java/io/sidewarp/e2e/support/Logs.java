@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestWatcher;
 
-/** Shows the ends of the logs of a class's processes behind each test of it that fails. */
+/** Shows the last lines of the logs of a class's processes after each of its tests that fails. */
 public final class Logs implements TestWatcher, AfterAllCallback {
 
     private static final int SHOWN_LINES = 80;

@@ -21,8 +21,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
 /**
- * A process that a test started and that never outlives the tests, nor does what it started. What it writes goes to a log below
- * {@link Programs#output}, standard output can be read here besides.
+ * A process that a test starts. Neither this process nor its children outlive the tests. Its output goes to a log below
+ * {@link Programs#output}, and its standard output can also be read here.
  */
 public final class OwnedProcess implements AutoCloseable {
 
@@ -108,7 +108,7 @@ public final class OwnedProcess implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** What it wrote so far, standard output and standard error together. */
+    /** Returns all output so far, standard output and standard error together. */
     public synchronized List<String> output() {
         return List.copyOf(lines);
     }
@@ -122,7 +122,7 @@ public final class OwnedProcess implements AutoCloseable {
         return awaitLine(wanted, Patience.LIMIT);
     }
 
-    /** As {@link #awaitLine(Predicate)}, with another patience. */
+    /** Does the same as {@link #awaitLine(Predicate)} with another limit. */
     public synchronized String awaitLine(Predicate<String> wanted, Duration patience) {
         long deadline = System.nanoTime() + patience.toNanos();
         int seen = 0;

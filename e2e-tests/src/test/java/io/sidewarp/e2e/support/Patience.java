@@ -11,13 +11,13 @@ import java.util.concurrent.TimeoutException;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 
-/** Bounds of waiting. They say when to give up, never how fast something has to be. */
+/** Bounds of waiting. A bound says when a test gives up, and never requires a speed. */
 public final class Patience {
 
-    /** For anything that takes far less on an idle machine. */
+    /** Limit for actions that take far less on an idle machine. */
     public static final Duration LIMIT = Duration.ofMinutes(2);
 
-    /** For moving gigabytes on a busy machine. */
+    /** Limit for moving gigabytes on a busy machine. */
     public static final Duration LONG_LIMIT = Duration.ofMinutes(8);
 
     private Patience() {}

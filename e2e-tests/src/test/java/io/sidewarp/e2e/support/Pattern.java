@@ -9,7 +9,7 @@ import java.nio.ByteOrder;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
 
-/** Octets that a seed determines, and checksums of memory. */
+/** Bytes that a seed determines, and checksums of memory. */
 public final class Pattern {
 
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

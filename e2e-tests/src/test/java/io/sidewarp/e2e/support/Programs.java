@@ -11,14 +11,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** Where the packaged programs are, and how they are started. */
+/** Paths of the packaged programs, and their start commands. */
 public final class Programs {
 
     /** The flags that `./sidewarp` gives to each of its JVMs. */
     private static final List<String> JVM_FLAGS =
             List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:+UseSerialGC");
 
-    /** What `./sidewarp sidecar` adds, but that Netty does not look for buffers that nobody gives back. */
+    /** Flags that `./sidewarp sidecar` adds, except the flag that disables Netty's leak detection. */
     private static final List<String> SIDECAR_FLAGS = List.of(
             "--add-opens=java.base/java.lang=ALL-UNNAMED",
             "-Xms64m",
@@ -39,7 +39,7 @@ public final class Programs {
                 .normalize();
     }
 
-    /** Where logs and captures of this run stay, for whoever has to find out why a test failed. */
+    /** Directory where logs and captures of this run stay for the analysis of failures. */
     public static Path output() {
         return Path.of(System.getProperty("sidewarp.e2e.output", "target/e2e")).toAbsolutePath();
     }

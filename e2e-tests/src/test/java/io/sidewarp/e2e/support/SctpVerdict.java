@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What tshark says about recorded associations that carry DDP and ended in order. */
+/** Checks with tshark recorded associations that carry DDP and have ended in order. */
 public final class SctpVerdict {
 
     private SctpVerdict() {}
@@ -39,7 +39,7 @@ public final class SctpVerdict {
                 .isEmpty();
     }
 
-    /** Each value of a field, however many a packet has. */
+    /** Returns each value of a field. A packet may have several values. */
     public static List<String> values(Capture capture, String filter, String field) {
         return capture.fields(filter, field).stream()
                 .flatMap(line -> Stream.of(line.split(",")))

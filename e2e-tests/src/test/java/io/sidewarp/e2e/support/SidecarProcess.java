@@ -23,8 +23,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The packaged sidecar as a process, with a socket and a shared volume of its own, as `./sidewarp sidecar` runs it.
- * Ports are free ones.
+ * The packaged sidecar as a process with its own socket and shared volume, run as `./sidewarp sidecar` runs it. Uses
+ * free ports.
  */
 public final class SidecarProcess implements AutoCloseable {
 
@@ -49,7 +49,7 @@ public final class SidecarProcess implements AutoCloseable {
         return new Builder(name);
     }
 
-    /** Settings of a sidecar that is going to be started. */
+    /** Settings of a sidecar to start. */
     public static final class Builder {
 
         private final String name;

@@ -23,8 +23,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 /**
- * A virtual machine with Linux soft-iWARP (siw), rping, perftest and the kernel's SCTP, as the scripts in e2e-tests/siw make
- * and run it. One serves all tests and ends with them.
+ * A virtual machine with Linux soft-iWARP (siw), rping, perftest and the kernel's SCTP. The scripts in e2e-tests/siw
+ * make and run it. One virtual machine serves all tests and ends with them.
  */
 public final class SiwGuest {
 
@@ -37,7 +37,7 @@ public final class SiwGuest {
     /** Ports for rpings, one after the other. */
     public static final int RPING_PORTS = 5;
 
-    /** Where perftest listens. */
+    /** Port on which perftest listens. */
     public static final int PERFTEST_PORT = 18515;
 
     /** The UDP port in which the kernel's SCTP is encapsulated (RFC 6951). */
@@ -139,14 +139,14 @@ public final class SiwGuest {
         return sctp;
     }
 
-    /** How siw sets up connections from now on. */
+    /** Sets the parameters with which siw sets up connections from now on. */
     public void configure(int revision, boolean crc, boolean peerToPeer) {
         run("cd /sys/module/siw/parameters; echo " + revision + " >mpa_version; echo " + (crc ? 1 : 0)
                         + " >mpa_crc_required; echo " + (peerToPeer ? 1 : 0) + " >peer_to_peer")
                 .orThrow();
     }
 
-    /** What commands of the guest wrote, standard output and standard error together, and how they ended. */
+    /** Exit status and output of commands in the guest, standard output and standard error together. */
     public record Result(int status, String text) {
 
         public Result orThrow() {

@@ -12,7 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Programs of the machine that tests use. */
+/** Programs of this machine that tests use. */
 public final class Tools {
 
     /** Where nothing may be skipped. */
@@ -41,7 +41,9 @@ public final class Tools {
         abort(message);
     }
 
-    /** What a program is started by so that modes of files count for it, which they do not for root. */
+    /**
+     * Returns a command prefix for a program to which file modes must apply. File modes do not apply to root otherwise.
+     */
     public static List<String> withoutPrivilegeOnFiles() throws IOException {
         boolean root = Integer.valueOf(0).equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
         if (!root) {
@@ -51,7 +53,7 @@ public final class Tools {
         return List.of("setpriv", "--bounding-set=-dac_override,-dac_read_search");
     }
 
-    /** What a program that ends by itself writes to standard output; standard error is appended to a file. */
+    /** Returns the standard output of a program that ends by itself. Appends its standard error to a file. */
     public static List<String> output(List<String> command, Path errors) {
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.appendTo(errors.toFile()));

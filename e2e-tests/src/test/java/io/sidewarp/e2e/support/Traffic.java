@@ -15,7 +15,10 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** Posts the same work request over and over until something fails or it is stopped, and counts how each one ended. */
+/**
+ * Posts the same work request repeatedly until a request fails or the traffic is stopped. Counts the completions by
+ * status.
+ */
 public final class Traffic implements AutoCloseable {
 
     private static final Duration CREDIT_LIMIT = Duration.ofSeconds(30);
@@ -119,7 +122,7 @@ public final class Traffic implements AutoCloseable {
         return posted;
     }
 
-    /** What the first completion without success said, or nothing. */
+    /** Returns the message of the first unsuccessful completion, or an empty string. */
     public synchronized String firstMessage() {
         return firstMessage;
     }

@@ -10,9 +10,9 @@ import io.sidewarp.e2e.wire.Ulpdu;
 import java.util.List;
 
 /**
- * What two decoders that share nothing, tshark and the tests' own, found alike in recorded connections.
+ * Common result of two independent decoders, tshark and the tests' own decoder, for recorded connections.
  *
- * @param ulpdus of all connections and both directions
+ * @param ulpdus ULPDUs of all connections and both directions
  */
 public record Verdict(List<byte[]> ulpdus) {
 
@@ -34,8 +34,8 @@ public record Verdict(List<byte[]> ulpdus) {
     }
 
     /**
-     * How many messages have an RDMAP Control Field. A Write of nothing, which tells that a side is ready in the
-     * peer-to-peer model, does not count.
+     * Returns the number of messages with an RDMAP Control Field. Does not count a Write without data, which indicates
+     * readiness in the peer-to-peer model.
      *
      * @param control such as {@link Ulpdu#SEND}
      */

@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.zip.CRC32C;
 
-/** Takes FPDUs apart and checks each of them: Markers, padding, CRC. One direction of one connection. */
+/** Decodes FPDUs and checks each of them: Markers, padding, CRC. Handles one direction of one connection. */
 public final class FpduDecoder {
 
     private static final int MARKER_DISTANCE = 512;
@@ -29,7 +29,7 @@ public final class FpduDecoder {
         this.markers = markers;
     }
 
-    /** As a receiver has to: it takes whatever the padding is (RFC 5044 section 4.1). */
+    /** Accepts any padding, as a receiver must (RFC 5044 section 4.1). */
     public FpduDecoder ignoringPadding() {
         checksPadding = false;
         return this;

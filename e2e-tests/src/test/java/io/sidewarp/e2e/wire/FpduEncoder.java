@@ -6,7 +6,7 @@ package io.sidewarp.e2e.wire;
 import java.util.zip.CRC32C;
 
 /**
- * Frames ULPDUs as RFC 5044 section 4 draws it, octet by octet. One direction of one connection: it counts the octets,
+ * Frames ULPDUs as in the figures of RFC 5044 section 4. Handles one direction of one connection, and counts its bytes,
  * because Markers stand at fixed distances.
  */
 public final class FpduEncoder {
@@ -26,17 +26,17 @@ public final class FpduEncoder {
         return encode(ulpdu, ulpdu.length, 0, 0);
     }
 
-    /** With one bit of the CRC wrong. */
+    /** Frames a ULPDU with one wrong bit in the CRC. */
     public byte[] encodeWithWrongCrc(byte[] ulpdu) {
         return encode(ulpdu, ulpdu.length, 1, 0);
     }
 
-    /** With each Marker pointing so many octets too far, under a CRC that is right. */
+    /** Frames a ULPDU whose Markers point this number of bytes too far, with a valid CRC. */
     public byte[] encodeWithWrongMarkers(byte[] ulpdu, int shift) {
         return encode(ulpdu, ulpdu.length, 0, shift);
     }
 
-    /** With another length than that of the ULPDU in the header. */
+    /** Frames a ULPDU whose header holds another length. */
     public byte[] encodeWithLength(byte[] ulpdu, int ulpduLength) {
         return encode(ulpdu, ulpduLength, 0, 0);
     }

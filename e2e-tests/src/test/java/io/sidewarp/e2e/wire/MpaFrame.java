@@ -38,7 +38,7 @@ public record MpaFrame(String key, int flags, int revision, byte[] privateData) 
         return encode(privateData.length);
     }
 
-    /** With another PD_Length than the private data has. */
+    /** Returns a frame whose PD_Length differs from the length of the private data. */
     public byte[] encode(int privateDataLength) {
         return Octets.begin()
                 .put(key.getBytes(StandardCharsets.US_ASCII))

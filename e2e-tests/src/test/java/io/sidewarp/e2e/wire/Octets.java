@@ -6,7 +6,7 @@ package io.sidewarp.e2e.wire;
 import java.io.ByteArrayOutputStream;
 import java.util.HexFormat;
 
-/** Octets in network order, written one field after the other. */
+/** Bytes in network order, written one field after the other. */
 public final class Octets {
 
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
@@ -55,7 +55,7 @@ public final class Octets {
         return out.toByteArray();
     }
 
-    /** As text, for comparing with what a specification prints. */
+    /** Returns the bytes as text, for comparison with a specification. */
     public static String text(byte[] octets) {
         return HexFormat.ofDelimiter(" ").withUpperCase().formatHex(octets);
     }

@@ -16,8 +16,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * One end of an iWARP connection with nothing behind it: sends what a test composes, and takes apart what comes. All
- * waiting is bounded.
+ * One end of an iWARP connection without a protocol stack. Sends what a test composes, and decodes what arrives. Every
+ * wait has a limit.
  */
 public final class RawPeer implements AutoCloseable {
 
@@ -41,7 +41,7 @@ public final class RawPeer implements AutoCloseable {
         return connect(port, new Socket());
     }
 
-    /** As {@link #connect(int)}, with a receive buffer so small that the other side has to wait for this one soon. */
+    /** Does the same as {@link #connect(int)} with a small receive buffer, so that the other side soon has to wait. */
     public static RawPeer connectWithSmallWindow(int port) throws IOException {
         Socket socket = new Socket();
         socket.setReceiveBufferSize(4096);
@@ -72,7 +72,7 @@ public final class RawPeer implements AutoCloseable {
         return MpaFrame.read(in);
     }
 
-    /** From now on FPDUs are exchanged, with what start-up agreed on. */
+    /** Switches to the exchange of FPDUs, with the result of start-up. */
     public void enterFullOperation(boolean crc, boolean sendMarkers, boolean receiveMarkers) {
         encoder = new FpduEncoder(crc, sendMarkers);
         decoder = new FpduDecoder(in, crc, receiveMarkers);
@@ -111,7 +111,9 @@ public final class RawPeer implements AutoCloseable {
         return in.readAllBytes();
     }
 
-    /** As {@link #receiveRest}, where the other side may also reset, for instance because it leaves octets unread. */
+    /**
+     * Does the same as {@link #receiveRest}. The other side may also reset, for example because it leaves bytes unread.
+     */
     public byte[] receiveUntilGone() throws IOException {
         Octets octets = Octets.begin();
         byte[] buffer = new byte[4096];

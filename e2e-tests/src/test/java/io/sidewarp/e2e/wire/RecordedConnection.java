@@ -12,14 +12,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What both directions of a TCP connection carried, from the start-up frames on; without Markers.
+ * Bytes of both directions of a TCP connection, from the start-up frames on, without Markers.
  *
- * @param initiator octets of the side that connected
- * @param responder octets of the side that accepted
+ * @param initiator bytes of the side that connected
+ * @param responder bytes of the side that accepted
  */
 public record RecordedConnection(byte[] initiator, byte[] responder) {
 
-    /** Whether CRCs were agreed on: one side's wish suffices (RFC 5044 section 7.1.1). */
+    /** Returns whether the connection uses CRCs: the request of one side suffices (RFC 5044 section 7.1.1). */
     public boolean crc() {
         return frame(initiator).has(MpaFrame.CRC) || frame(responder).has(MpaFrame.CRC);
     }

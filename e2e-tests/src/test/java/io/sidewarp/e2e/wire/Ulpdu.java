@@ -6,8 +6,8 @@ package io.sidewarp.e2e.wire;
 import java.util.Arrays;
 
 /**
- * DDP segments with RDMAP headers, written out field by field as RFC 5041 section 4 and RFC 5040 section 4 draw them.
- * Shares nothing with the engine, so that a mistake there cannot hide here.
+ * DDP segments with RDMAP headers, written field by field as in the figures of RFC 5041 section 4 and RFC 5040 section
+ * 4. Shares no code with the engine, so that an error of the engine cannot hide here.
  */
 public final class Ulpdu {
 
@@ -121,7 +121,7 @@ public final class Ulpdu {
         return (segment[0] & 0x80) != 0;
     }
 
-    /** Whether it is the last segment of its message. */
+    /** Returns whether the segment is the last of its message. */
     public static boolean isLast(byte[] segment) {
         return (segment[0] & 0x40) != 0;
     }

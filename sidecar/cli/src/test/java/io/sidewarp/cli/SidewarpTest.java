@@ -212,7 +212,7 @@ class SidewarpTest {
         }
     }
 
-    /** Takes nothing. */
+    /** A stream that fails on every write, as on a full disk. */
     private static final class FullDisk extends OutputStream {
 
         @Override

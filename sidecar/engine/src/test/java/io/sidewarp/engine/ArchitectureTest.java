@@ -27,7 +27,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 import org.junit.jupiter.api.Test;
 
-/** Holds the order of the engine's packages: each knows those below it, and the protocol does no I/O. */
+/**
+ * Checks the layers of the engine's packages: each package knows only packages below it, and the protocol does no I/O.
+ */
 class ArchitectureTest {
     private static final String MEMORY = "io.sidewarp.engine.memory..";
     private static final String LLP = "io.sidewarp.engine.llp..";

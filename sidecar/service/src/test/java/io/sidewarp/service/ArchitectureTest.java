@@ -16,7 +16,7 @@ import java.io.ObjectInputStream;
 import java.lang.invoke.MethodHandles;
 import org.junit.jupiter.api.Test;
 
-/** What the classes that clients talk to cannot do. */
+/** Checks what the classes that clients talk to cannot do. */
 class ArchitectureTest {
 
     private static final JavaClasses SERVICE = new ClassFileImporter()

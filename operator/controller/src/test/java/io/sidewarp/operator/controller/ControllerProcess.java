@@ -27,7 +27,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** The packaged controller as a process, with the memory and the JVM's options that its container has by default. */
+/**
+ * The packaged controller as a process, with the memory limit and the JVM options that its container has by default.
+ */
 public final class ControllerProcess implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofMinutes(2);
     private static final Duration REQUEST_LIMIT = Duration.ofMinutes(1);
@@ -77,7 +79,7 @@ public final class ControllerProcess implements AutoCloseable {
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_HOST", "127.0.0.1");
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_PORT", Integer.toString(webhookPort));
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_NAMES", "127.0.0.1");
-        // There is one API server, and it is the test's.
+        // No delay is needed, because the only API server is the test's.
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_SHUTDOWN_DELAY", "0s");
         environment.putAll(settings);
         process = builder.redirectErrorStream(true).redirectOutput(log.toFile()).start();
@@ -109,7 +111,7 @@ public final class ControllerProcess implements AutoCloseable {
     private Optional<String> get(String path) throws InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + httpPort + path))
                 .timeout(REQUEST_LIMIT)
-                // Not OpenMetrics, which has exemplars behind the values.
+                // Requests plain text and not OpenMetrics, which has exemplars after the values.
                 .header("Accept", "text/plain")
                 .build();
         try {
@@ -213,12 +215,12 @@ public final class ControllerProcess implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** With which it has ended. */
+    /** Returns the exit status. */
     public int exitCode() {
         return process.exitValue();
     }
 
-    /** What it has printed. */
+    /** Returns the output of the controller. */
     public String log() throws IOException {
         return Files.readString(log);
     }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The packaged controller when its pod ends before it has started. */
+/** Ends the pod of the packaged controller before the controller has started. */
 class InterruptedStartIT {
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final int TERMINATED = 128 + 15;

@@ -64,7 +64,7 @@ class LeaderElectionIT {
         }
     }
 
-    /** As after an API server that did not answer for the renewal: the other one may have taken over meanwhile. */
+    /** Simulates an API server that did not answer the renewal: the other replica may have taken over meanwhile. */
     @Test
     void oneThatLeadsNoLongerEnds(TestNamespaces namespaces) throws Exception {
         OwnDefinitions.install(client);

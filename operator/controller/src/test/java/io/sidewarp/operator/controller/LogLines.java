@@ -9,7 +9,7 @@ import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** What a class writes into the log, until this is closed. */
+/** Collects the log lines of a class until this object is closed. */
 public final class LogLines implements AutoCloseable {
     private final List<String> lines = new CopyOnWriteArrayList<>();
     private final Logger logger;

@@ -13,7 +13,7 @@ import io.sidewarp.operator.testing.CustomResourceDefinitions;
 import java.util.List;
 import java.util.Objects;
 
-/** The definitions of the resources that the chart would bring. */
+/** The definitions of custom resources that the chart would install. */
 public final class OwnDefinitions {
     private static final List<Class<? extends CustomResource<?, ?>>> TYPES =
             List.of(IwarpNicPolicy.class, IwarpNode.class, SidecarProfile.class);

@@ -18,7 +18,10 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The packaged controller, whose configuration is not that of its classes, while it is refused what it has to do. */
+/**
+ * Tests the packaged controller while the API server refuses its requests. Its configuration differs from the defaults
+ * of its classes.
+ */
 @RealApiServer
 class RetryIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);

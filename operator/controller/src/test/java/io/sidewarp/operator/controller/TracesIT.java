@@ -17,7 +17,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What the packaged controller tells a collector of traces. */
+/** Tests the traces that the packaged controller sends to a collector. */
 @RealApiServer
 class TracesIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -15,7 +15,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The packaged controller when its pod ends. */
+/** Ends the pod of the packaged controller. */
 @RealApiServer
 class WebhookShutdownIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -5,7 +5,7 @@ package io.sidewarp.operator.controller;
 
 import io.fabric8.kubernetes.client.utils.Serialization;
 
-/** Resources of tests, written in one line. */
+/** Resources of tests, written in one line of YAML. */
 public final class Yaml {
     private Yaml() {}
 

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the packaged agent tells of what is to be expected. */
+/** Tests the log of the packaged agent in expected situations, such as an API server that is away. */
 class AgentLogIT {
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final long STOP_SECONDS = 20;

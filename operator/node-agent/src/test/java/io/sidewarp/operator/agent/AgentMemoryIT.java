@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * How much memory the packaged agent takes, with the memory and the JVM's options that its container has by default, at a real
- * API server and a stand-in for the kubelet. Figures are printed.
+ * Measures the memory of the packaged agent at a real API server and a stand-in for the kubelet. The memory limit and
+ * the JVM options are the defaults of its container. Prints figures.
  */
 @RealApiServer
 class AgentMemoryIT {

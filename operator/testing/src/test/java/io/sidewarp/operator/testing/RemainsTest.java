@@ -21,7 +21,7 @@ class RemainsTest {
     /** A shell that has a process in the background, whose id it prints. */
     private static final String PARENT = "sleep 600 & echo $!; wait";
 
-    /** Makes something, prints what, and waits. */
+    /** Registers remains and starts a process, prints the process ID of its child, and waits. */
     static final class Maker {
 
         private Maker() {}

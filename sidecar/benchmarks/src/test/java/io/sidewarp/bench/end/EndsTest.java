@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Both ends of each kind, in one process. */
+/** Tests both ends of each kind in one process. */
 @Timeout(120)
 class EndsTest {
 

@@ -16,7 +16,7 @@ class ChildrenTest {
 
     private static final String REFUSED = "refused";
 
-    /** Ends, and starts a process meanwhile. */
+    /** Ends while another thread starts a process. */
     static final class Ending {
 
         private Ending() {}
@@ -52,7 +52,7 @@ class ChildrenTest {
                 .start();
         String output = new String(ending.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
 
-        // What was started is not to outlive this test either.
+        // The started process must not outlive this test either.
         if (output.matches("[0-9]+")) {
             ProcessHandle.of(Long.parseLong(output)).ifPresent(ProcessHandle::destroyForcibly);
         }

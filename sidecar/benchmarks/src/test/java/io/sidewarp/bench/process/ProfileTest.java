@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class ProfileTest {
 
-    /** As perf 6.1 prints it. */
+    /** Output of perf 6.1. */
     private static final String REPORT = """
                 34.52%  [k] _copy_from_iter                                     -      -
                 22.50%  [.] StubRoutines (finalstubs)                           -      -

@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the bench does when the program crashes, with a real process in its place. */
+/** Tests the benchmark with a crashing program: a real process takes its place. */
 class UsrsctpTest {
 
     private static final Duration TIME = Duration.ofSeconds(1);

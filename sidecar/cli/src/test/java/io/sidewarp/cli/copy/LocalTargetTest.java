@@ -64,7 +64,7 @@ class LocalTargetTest {
     @Test
     void whatAKilledCommandLeftBehindIsInNobodysWay() throws IOException {
         Path file = directory.resolve("file");
-        // In a container, each of them has the same process id.
+        // Programs in different containers can have the same process ID.
         Files.writeString(
                 directory.resolve(".file.sidewarp-" + ProcessHandle.current().pid()), "half of it");
 

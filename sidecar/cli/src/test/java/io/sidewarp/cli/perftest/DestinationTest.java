@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class DestinationTest {
 
-    /** As perftest on Linux soft-iWARP sent it, with a packet number and a GID. */
+    /** A destination as perftest on Linux soft-iWARP sent it, with a packet number and a GID. */
     private static final String OF_PERFTEST = "00000000" + "00000080" + "00000003" + "00496b6b" + "9abc0700"
             + "00000000" + "000055b2c0b64000" + "525400123456000000000000" + "00000000" + "0000000000000000";
 

@@ -6,7 +6,7 @@ package io.sidewarp.cli.wire;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
 
-/** Messages as octets written out. */
+/** Messages as bytes, written in hexadecimal digits. */
 public final class Octets {
 
     private Octets() {}

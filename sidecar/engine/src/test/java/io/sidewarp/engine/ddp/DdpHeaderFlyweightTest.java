@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class DdpHeaderFlyweightTest {
 
-    /** Where the headers lie in the buffer; not 0, and not aligned. */
+    /** Offset of the headers in the buffer: not 0, and not aligned. */
     private static final int AT = 3;
 
     private final WireBuffer buffer = WireBuffer.copyOf(hex("FF".repeat(24)));

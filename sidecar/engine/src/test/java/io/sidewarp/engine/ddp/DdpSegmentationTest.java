@@ -276,7 +276,7 @@ class DdpSegmentationTest {
                 .isEqualTo(Octets.hex("41 47 00000000 00000002 00000001 00000000 00000000"));
     }
 
-    /** A lower layer that keeps nothing but the end of each last segment. */
+    /** A lower layer that keeps only the end of each last segment. */
     private static final class LastSegment extends DiscardingLowerLayer {
 
         private int lastSegments;

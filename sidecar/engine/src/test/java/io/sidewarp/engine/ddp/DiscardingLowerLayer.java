@@ -6,7 +6,7 @@ package io.sidewarp.engine.ddp;
 import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.memory.WireBuffer;
 
-/** A lower layer that takes everything and shows each ULPDU once, in one and the same buffer. */
+/** A lower layer that accepts everything and shows each ULPDU once, always in the same buffer. */
 abstract class DiscardingLowerLayer implements LowerLayer {
 
     private final WireBuffer buffer;

@@ -28,10 +28,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What DDP asks of any lower layer (RFC 5041 section 3), as far as it shows without a network. */
+/** Tests the requirements of DDP on any lower layer (RFC 5041 section 3) that can be seen without a network. */
 class LowerLayerContractTest {
 
-    /** Sends arrays of octets as ULPDUs, and keeps those that arrive. */
+    /** Sends byte arrays as ULPDUs, and keeps received ULPDUs. */
     private static final class Messenger implements UpperLayer {
 
         private final LowerLayer llp;

@@ -12,7 +12,7 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** A TCP connection that keeps account of what MPA borrows and asks for. */
+/** A TCP connection that counts the buffers and requests of MPA. */
 final class AccountingTransport implements MpaTransport {
 
     /** Largest buffer that a peer can make MPA borrow: the largest FPDU that ULPDU_Length can express, with Markers. */
@@ -23,7 +23,7 @@ final class AccountingTransport implements MpaTransport {
 
     private static final int KEPT = 4;
 
-    /** By capacity, a power of two. */
+    /** Free buffers by capacity, a power of two. */
     private static final Map<Integer, ArrayDeque<WireBuffer>> POOL = new HashMap<>();
 
     private final Set<WireBuffer> borrowed = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -32,7 +32,7 @@ final class AccountingTransport implements MpaTransport {
     private boolean aborted;
     private long calls;
 
-    /** Whether output was asked for since the last question. */
+    /** Returns whether output was requested since the last call. */
     boolean takeOutputWanted() {
         boolean wanted = outputWanted;
         outputWanted = false;

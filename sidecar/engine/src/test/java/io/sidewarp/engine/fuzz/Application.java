@@ -12,7 +12,7 @@ import io.sidewarp.engine.testing.Work;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The application of an endpoint: posts work of every kind as a fuzzer says, and keeps the books. */
+/** The application of an endpoint. Posts work of every kind as a fuzzer says, and records the work. */
 final class Application {
 
     static final int QUEUE_DEPTH = 16;
@@ -62,7 +62,7 @@ final class Application {
         return endpoint;
     }
 
-    /** Whether what arrives may still be placed. */
+    /** Returns whether received data may still be placed. */
     boolean isPlacing() {
         StreamState state =
                 endpoint == null ? StreamState.CLOSED : endpoint.stream().state();

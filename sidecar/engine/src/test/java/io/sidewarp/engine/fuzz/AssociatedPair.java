@@ -11,10 +11,10 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Two ends of an association with sessions that come and go, over an SCTP that delivers in any order. */
+/** Two ends of an association whose sessions begin and end. The SCTP between them delivers in any order. */
 final class AssociatedPair {
 
-    /** What a Consumer can do with a session. */
+    /** Actions of a Consumer on a session. */
     enum Deed {
         ACCEPT,
         REJECT,
@@ -113,7 +113,7 @@ final class AssociatedPair {
         end(side).pipe().output();
     }
 
-    /** One of the messages that are on their way to a side arrives. */
+    /** Delivers one of the messages in flight to a side. */
     void deliver(Side side, int which) {
         SctpPipe from = end(side.other()).pipe();
         if (!end(side).pipe().isOver() && !from.inFlight().isEmpty()) {

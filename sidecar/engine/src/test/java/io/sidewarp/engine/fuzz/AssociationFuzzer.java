@@ -15,8 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One end of an SCTP association whose peer sends any messages on any streams, with work of the Consumers,
- * acknowledgements, time and a full SCTP in between.
+ * Fuzzes one end of an SCTP association, whose peer sends any messages on any streams. Work of Consumers,
+ * acknowledgements, time and a full SCTP come in between.
  */
 final class AssociationFuzzer {
 

@@ -10,8 +10,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What an association may send and tell, as RFC 5043 section 6 has it: sessions with numbers from 0 and without gaps, that
- * begin with the right message, end with their last, and do not overlap on a stream; and for each Consumer one end.
+ * Checks the messages and notifications of an association by RFC 5043 section 6. Sessions have numbers from 0 without
+ * gaps. They begin with the right message, end with their last message, and do not overlap on a stream. Each Consumer
+ * sees one end.
  */
 final class ChunkJudge {
 
@@ -25,7 +26,7 @@ final class ChunkJudge {
 
     private static final List<String> FINAL = List.of("rejected", "refused", "failed", "closed", "broken");
 
-    /** What a stream has carried. */
+    /** State of a stream: the chunks that it has carried. */
     private static final class Stream {
         private int next;
         private boolean ended = true;
@@ -83,7 +84,7 @@ final class ChunkJudge {
                 !control || code != TERMINATE || octets.length == 4, "Private Data in the Terminate " + message);
     }
 
-    /** Whether another message of the stream is in flight, that one or any that was sent earlier. */
+    /** Returns whether an earlier message of the stream is in flight: the message {@code which}, or any if null. */
     private boolean isInFlight(SctpPipe.Message message, SctpPipe.Message which) {
         return end.pipe().inFlight().stream()
                 .anyMatch(other -> other.stream() == message.stream()
@@ -91,7 +92,7 @@ final class ChunkJudge {
                         && (which == null || other.number() == which.number()));
     }
 
-    /** What a Consumer was told is a story with at most one end. */
+    /** Checks that a Consumer's events begin with an opening and contain at most one end. */
     static void verify(SessionRecorder recorder) {
         List<String> events = recorder.events();
         for (int i = 0; i < events.size(); i++) {
@@ -104,7 +105,7 @@ final class ChunkJudge {
         Violation.unless(!recorder.isGivenUp() || events.isEmpty(), "was given up, but then " + events);
     }
 
-    /** The same, when the association has gone. */
+    /** Does the same after the association has gone. */
     static void verifyEnded(SessionRecorder recorder) {
         verify(recorder);
         boolean ended =

@@ -14,8 +14,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Two endpoints and the stream between them, which delays, cuts and damages what it carries as a test says. Both sides
- * use CRCs, so nothing damaged may ever be taken for a message.
+ * Two endpoints and the stream between them. A test delays, cuts and damages the stream. Both sides use CRCs, so no
+ * damaged data may be accepted as a message.
  */
 final class ConnectedPair {
 
@@ -80,7 +80,7 @@ final class ConnectedPair {
         right.connection.finish();
     }
 
-    /** Each message that arrived is the one that was sent in its turn. */
+    /** Checks that each message that arrived equals the message that was sent in its turn. */
     void verifyMessages() {
         verifyMessages(left, right);
         verifyMessages(right, left);
@@ -94,7 +94,7 @@ final class ConnectedPair {
                 "sent messages of " + sent + " octets, and received " + received);
     }
 
-    /** An endpoint and what it has sent that did not arrive yet. */
+    /** An endpoint, and its sent bytes that have not arrived yet. */
     private static final class Node {
 
         private final FuzzedConnection connection;

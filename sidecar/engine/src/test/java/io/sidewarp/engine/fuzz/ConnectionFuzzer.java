@@ -14,8 +14,8 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The whole state machine of a connection from a stream of octets, in either role: start-up, FPDUs, segments, messages,
- * with work of the application, time-outs, half-closed and lost connections in between.
+ * Fuzzes the whole state machine of a connection with a stream of bytes, in either role: start-up, FPDUs, segments and
+ * messages. Work of the application, timeouts, half-closed and lost connections come in between.
  */
 final class ConnectionFuzzer {
 
@@ -47,12 +47,12 @@ final class ConnectionFuzzer {
         }
     }
 
-    /** As the responder, which accepts a peer's connection. */
+    /** Fuzzes the responder, which accepts a peer's connection. */
     static void responder(byte[] data) {
         run(MpaRole.RESPONDER, data);
     }
 
-    /** As the initiator, which connects to a peer. */
+    /** Fuzzes the initiator, which connects to a peer. */
     static void initiator(byte[] data) {
         run(MpaRole.INITIATOR, data);
     }
@@ -90,7 +90,7 @@ final class ConnectionFuzzer {
         }
     }
 
-    /** One FPDU, delivered at once or together with later ones. */
+    /** Makes one FPDU, delivered at once or together with later FPDUs. */
     private void segment(Damage damage) {
         boolean hold = in.below(4) == 0;
         byte[] ulpdu = peer.next(in);

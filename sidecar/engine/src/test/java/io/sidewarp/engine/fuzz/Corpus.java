@@ -16,8 +16,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Inputs of a target that are worth keeping: those that reach something, and those that once found something. In the
- * repository each is a line of hexadecimal digits in `src/test/resources/fuzz/TARGET.txt`; a fuzzer wants a file for each.
+ * Inputs of a target that are worth keeping, because they reach new code or once found an error. In the repository,
+ * each input is a line of hexadecimal digits in `src/test/resources/fuzz/TARGET.txt`. A fuzzer needs a file for each
+ * input.
  */
 final class Corpus {
 

@@ -14,8 +14,8 @@ import java.math.BigInteger;
 import java.util.Arrays;
 
 /**
- * The decoder of DDP headers, under a ULP that admits everything: a segment is placed if and only if the rules of RFC
- * 5041 section 7.1, written down here a second time, permit it.
+ * Fuzzes the decoder of DDP headers under a ULP that admits everything. A segment must be placed if and only if the
+ * rules of RFC 5041 section 7.1 permit it. This class implements these rules a second time.
  */
 final class DdpFuzzer {
 

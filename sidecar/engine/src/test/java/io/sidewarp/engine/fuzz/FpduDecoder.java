@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
-/** The peer's receiving half of MPA: takes the stream apart and fails if an FPDU is not as RFC 5044 wants it. */
+/** The receiving half of the peer's MPA. Decodes the stream, and fails if an FPDU violates RFC 5044. */
 final class FpduDecoder {
 
     private static final int CRC_LENGTH = 4;
@@ -39,7 +39,7 @@ final class FpduDecoder {
         held = Arrays.copyOfRange(all, at, all.length);
     }
 
-    /** Whether the stream so far ends behind an FPDU. */
+    /** Returns whether the stream so far ends after a whole FPDU. */
     boolean isComplete() {
         return held.length == 0;
     }

@@ -7,10 +7,10 @@ import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
 
-/** The peer's sending half of MPA: makes FPDUs by RFC 5044 sections 4.1 to 4.4, or wrong ones on request. */
+/** The sending half of the peer's MPA. Makes FPDUs by RFC 5044 sections 4.1 to 4.4, or invalid ones on request. */
 final class FpduEncoder {
 
-    /** What is wrong with an FPDU. */
+    /** Kinds of damage to an FPDU. */
     enum Damage {
         NONE,
         CRC,

@@ -21,8 +21,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The decoder of FPDUs, with and without Markers and CRC: what it makes of a stream does not depend on how that is cut,
- * and is what a second, simpler decoder makes of it.
+ * Fuzzes the decoder of FPDUs, with and without Markers and CRC. The result must not depend on how the stream is cut,
+ * and must equal the result of a second, simpler decoder.
  */
 final class FpduFuzzer {
 

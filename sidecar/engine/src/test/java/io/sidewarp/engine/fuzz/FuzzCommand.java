@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What `./sidewarp fuzz` runs: fuzzes one target or all, one after the other, and sums up. Exit status 0 says that
- * nothing was found, 1 that something was, 2 that the arguments are wrong.
+ * Implements `./sidewarp fuzz`: fuzzes one target, or all targets one after the other, and sums up. Exit status 0 means
+ * no finding, 1 a finding, 2 wrong arguments.
  */
 final class FuzzCommand {
 

@@ -5,7 +5,7 @@ package io.sidewarp.engine.fuzz;
 
 import java.util.Arrays;
 
-/** What a fuzzer made up, read from the front as a program of small decisions; zeros once it is used up. */
+/** Bytes from a fuzzer, read from the front as a sequence of small decisions. Reads zeros after the end. */
 final class FuzzInput {
 
     private final byte[] data;

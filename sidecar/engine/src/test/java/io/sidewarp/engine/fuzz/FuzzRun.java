@@ -15,14 +15,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** One run of Jazzer on one target, in a process of its own: its agent changes the classes that it watches. */
+/**
+ * One run of Jazzer on one target. Runs in its own process, because Jazzer's agent changes the classes that it
+ * instruments.
+ */
 final class FuzzRun {
 
     /**
-     * What came of it.
+     * Result of a run.
      *
      * @param coverage edges of the program that were reached
-     * @param findings inputs that broke something
+     * @param findings inputs that broke an invariant
      */
     record Result(long executions, long coverage, long corpus, List<Path> findings, int exitCode) {}
 
@@ -30,7 +33,10 @@ final class FuzzRun {
             Pattern.compile("#(?<executions>\\d+)\\s.*cov: (?<coverage>\\d+).*corp: (?<corpus>\\d+)");
     private static final Pattern EXECUTIONS = Pattern.compile("stat::number_of_executed_units: (\\d+)");
 
-    /** What is watched: the engine without the harness, and without the drawing of STags, whose loops tell nothing. */
+    /**
+     * Instrumented classes: the engine without the harness, and without the drawing of STags, whose loops give no
+     * information.
+     */
     private static final String INSTRUMENTED = "io.sidewarp.engine.llp.**:io.sidewarp.engine.ddp.**:"
             + "io.sidewarp.engine.rdmap.**:io.sidewarp.engine.memory.TaggedAccess:io.sidewarp.engine.memory.MemoryRegion";
 

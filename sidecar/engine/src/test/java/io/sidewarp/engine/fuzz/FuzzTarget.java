@@ -7,7 +7,7 @@ import io.sidewarp.engine.llp.mpa.MpaRole;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** What can be fuzzed, under the names that `./sidewarp fuzz` knows. */
+/** Targets of fuzzing, with the names that `./sidewarp fuzz` uses. */
 enum FuzzTarget {
     STARTUP_REQUEST,
     STARTUP_REPLY,
@@ -26,7 +26,7 @@ enum FuzzTarget {
                         "no fuzz target " + name + "; there are " + Arrays.toString(values())));
     }
 
-    /** One execution. Whatever it throws is a finding. */
+    /** Runs one execution. Every exception is a finding. */
     void run(byte[] data) {
         switch (this) {
             case STARTUP_REQUEST -> StartupFuzzer.run(MpaRole.RESPONDER, data);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What each build knows of hostile peers: all inputs that were worth keeping, some random ones, and a short run. */
+/** Short fuzzing in each build: all kept inputs, some random inputs, and a short run. */
 class FuzzTest {
 
     private static final int RANDOM_INPUTS = 2000;

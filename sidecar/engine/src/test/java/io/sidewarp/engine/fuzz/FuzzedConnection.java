@@ -17,12 +17,12 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
- * One endpoint with everything above TCP, whose TCP is driven by a test: octets in, octets out, and after each step the
- * invariants that no peer and no application can break.
+ * One endpoint with all layers above TCP. A test drives its TCP with input and output bytes. After each step, checks
+ * the invariants that no peer and no application may break.
  */
 final class FuzzedConnection implements MpaStartupListener {
 
-    /** What the application does with a connection request. */
+    /** Answers of the application to a connection request. */
     enum Answer {
         ACCEPT,
         LATER,
@@ -83,7 +83,7 @@ final class FuzzedConnection implements MpaStartupListener {
         return over;
     }
 
-    /** Whether it has sent all that it will ever send, in order. */
+    /** Returns whether it has sent all its output in order, with the end. */
     boolean hasSentEnd() {
         return transport.outputShut();
     }
@@ -96,7 +96,7 @@ final class FuzzedConnection implements MpaStartupListener {
         return ledger;
     }
 
-    /** What start-up agreed on, or null. */
+    /** Returns the result of start-up, or null. */
     MpaStartup agreed() {
         return agreed;
     }
@@ -105,7 +105,7 @@ final class FuzzedConnection implements MpaStartupListener {
         return application;
     }
 
-    // What happens to it.
+    // Events on the connection.
 
     /** TCP delivers octets, in portions. */
     void receive(byte[] octets, int piece) {
@@ -173,7 +173,7 @@ final class FuzzedConnection implements MpaStartupListener {
         }
     }
 
-    // What it does then.
+    // Effects of an event.
 
     private void step(int octets, Runnable action) {
         long calls = transport.calls() - CALLS_PER_STEP;

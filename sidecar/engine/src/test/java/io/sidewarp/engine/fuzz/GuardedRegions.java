@@ -18,8 +18,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Regions of every kind, and copies of them that tell each octet that changed without permission. Made once and used by
- * one execution after the other, since registration costs more than an execution.
+ * Regions of every kind, and copies that reveal each byte that changed without permission. Executions reuse the same
+ * regions one after the other, because registration costs more than an execution.
  */
 final class GuardedRegions {
 
@@ -74,10 +74,10 @@ final class GuardedRegions {
         }
     }
 
-    /** What may change at present. */
+    /** Permission for bytes to change at present. */
     interface Permission {
 
-        /** Whether an octet of the local region may change: a receive or a read is outstanding there. */
+        /** Returns whether a byte of the local region may change because a receive or a read is outstanding there. */
         boolean local(int offset);
     }
 

@@ -6,7 +6,7 @@ package io.sidewarp.engine.fuzz;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.util.function.IntBinaryOperator;
 
-/** The octets that arrive, cut into portions, between guards that nobody may touch. */
+/** Received bytes, cut into portions, between guard bytes that must not change. */
 final class InputWire {
 
     private static final int GUARD = 16;

@@ -3,7 +3,7 @@
 
 package io.sidewarp.engine.fuzz;
 
-/** Where Jazzer enters: its target argument names the {@link FuzzTarget}. */
+/** Entry point of Jazzer. Its target argument names the {@link FuzzTarget}. */
 public final class JazzerEntry {
 
     private static FuzzTarget target = FuzzTarget.CONNECTION_RESPONDER;

@@ -6,7 +6,7 @@ package io.sidewarp.engine.fuzz;
 import io.sidewarp.engine.testing.Segment;
 import java.util.function.Consumer;
 
-/** What an endpoint sends as its peer sees it, held to the rules that no input may make it break. */
+/** Checks the output of an endpoint, as its peer sees it, against the rules that no input may make it break. */
 final class OutputJudge {
 
     private static final int QUEUES = 4;

@@ -13,8 +13,8 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 
 /**
- * The peer's DDP and RDMAP: builds segments out of a fuzzer's data. Most are right, so that a stream lives long enough to
- * get somewhere; any field of any segment can be made wrong.
+ * The peer's DDP and RDMAP. Builds segments from a fuzzer's data. Most segments are valid, so that a stream lives long
+ * enough to reach deep states. Any field of any segment can be made wrong.
  */
 final class PeerTraffic {
 
@@ -32,7 +32,7 @@ final class PeerTraffic {
     private long sendOffset;
     private long readOffset;
 
-    /** A read that the endpoint asked for. */
+    /** A read that the endpoint requested. */
     private record ReadRequest(int sinkStag, long sinkTo, long size) {}
 
     PeerTraffic(GuardedRegions regions) {

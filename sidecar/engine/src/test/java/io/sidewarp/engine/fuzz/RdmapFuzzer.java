@@ -11,7 +11,7 @@ import io.sidewarp.engine.testing.WireEnd;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** The decoders of RDMAP's own headers, Read Request and Terminate: any content, in any number of segments. */
+/** Fuzzes the decoders of RDMAP's own headers, Read Request and Terminate: any content in any number of segments. */
 final class RdmapFuzzer {
 
     private static final GuardedRegions REGIONS = new GuardedRegions();

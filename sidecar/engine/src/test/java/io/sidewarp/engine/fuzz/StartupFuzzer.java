@@ -16,7 +16,9 @@ import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.testing.Octets;
 import java.util.Arrays;
 
-/** The decoder of start-up frames: the first octets of any stream, which have to lead to the same however they are cut. */
+/**
+ * Fuzzes the decoder of start-up frames, the first bytes of any stream. The result must not depend on how they are cut.
+ */
 final class StartupFuzzer {
 
     private static final WireBuffer OUTPUT = WireBuffer.allocate(2048);
@@ -39,7 +41,7 @@ final class StartupFuzzer {
         Violation.unless(whole.equals(pieces), "at once: " + whole + "; in pieces: " + pieces);
     }
 
-    /** One start-up, whose outcome is put into words. */
+    /** One start-up, with its outcome as text. */
     private static final class Execution implements MpaStartupListener {
 
         private final AccountingTransport transport = new AccountingTransport();

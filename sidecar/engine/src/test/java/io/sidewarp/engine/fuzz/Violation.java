@@ -3,7 +3,7 @@
 
 package io.sidewarp.engine.fuzz;
 
-/** Something that must not happen whatever a peer does. */
+/** A violation of an invariant, which no peer may be able to cause. */
 final class Violation extends AssertionError {
 
     private static final long serialVersionUID = 1L;

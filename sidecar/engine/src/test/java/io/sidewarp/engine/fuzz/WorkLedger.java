@@ -13,12 +13,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps account of the work of one stream: each completion comes once, in the order of posting, and nothing succeeds
- * behind something that failed.
+ * Records the work of one stream. Each completion must come once and in the order of posting. No work may succeed after
+ * failed work.
  */
 final class WorkLedger implements CompletionSink {
 
-    /** What was posted. */
+    /** A posted work request. */
     private record Posted(long id, boolean signaled, boolean placing, int offset, int length) {
 
         boolean covers(int octet) {
@@ -54,7 +54,7 @@ final class WorkLedger implements CompletionSink {
         placing.addAll(receives);
     }
 
-    /** Whether an octet of the local region belonged to a buffer in use. */
+    /** Returns whether a byte of the local region belonged to a buffer in use. */
     boolean covers(int octet) {
         for (Posted posted : placing) {
             if (posted.covers(octet)) {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Nothing but regular files of the volume becomes a region. */
+/** Tests that only regular files of the volume become regions. */
 @Timeout(60)
 @Requirement("DDP-8.3-02")
 class ConfinementTest {

@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 
 /**
- * Creates files in a shared volume and dies, so that it removes none of them. Each file begins with {@value #CONTENT}.
+ * Creates files in a shared volume and dies, so that the files remain. Each file begins with {@value #CONTENT}.
  *
  * <p>Arguments: the volume, then user, path and length of each file.
  */

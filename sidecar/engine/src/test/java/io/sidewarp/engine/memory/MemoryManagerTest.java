@@ -102,7 +102,7 @@ class MemoryManagerTest {
         }
     }
 
-    /** Places ever changing octets, a piece a task, as an event loop does with the segments of a stream. */
+    /** Places changing bytes, one piece per task, as an event loop does with the segments of a stream. */
     private static final class Stream {
         private final StagTable stags;
         private final ExecutorService loop;

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Files that a killed sidecar left in the shared volume, and what the next one does with them. */
+/** Tests how a sidecar handles files that a killed sidecar left in the shared volume. */
 class OrphansTest {
 
     private static final long LENGTH = 8192;

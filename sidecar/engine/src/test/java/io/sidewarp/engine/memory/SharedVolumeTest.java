@@ -58,7 +58,9 @@ class SharedVolumeTest {
         assertThat(root.resolve("a/b/file")).exists();
     }
 
-    /** What a group may do counts for everybody, since nobody tells which groups a user is in. */
+    /**
+     * The permissions of the group count for all other users, because the kernel does not report the groups of a user.
+     */
     @ParameterizedTest
     @Requirement("RDMAP-8.1.2-04")
     @CsvSource({
@@ -88,7 +90,10 @@ class SharedVolumeTest {
         assertThat(asked).containsExactly(8L);
     }
 
-    /** The same of a directory: a file that everybody may use is out of reach in one that is closed to others. */
+    /**
+     * Tests the same for a directory: a file with all permissions is out of reach in a directory that is closed to
+     * others.
+     */
     @ParameterizedTest
     @Requirement("RDMAP-8.1.2-04")
     @CsvSource({
@@ -120,7 +125,7 @@ class SharedVolumeTest {
         assertThat(permits("directory/new", true, 0)).isTrue();
     }
 
-    /** What the volume says when it is asked for the file; nothing comes of that. */
+    /** Returns whether the volume permits the use of a file. Opens nothing. */
     private boolean permits(String file, boolean create, long user) {
         AtomicBoolean permitted = new AtomicBoolean();
         assertThatIllegalStateException()

@@ -15,8 +15,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Truncates the files of regions under copies that run in compiled code. A process of its own, since a mistake may end
- * the virtual machine. Prints a line for each case that went wrong, then "done" and how many cases there were.
+ * Truncates the files of regions during copies that run in compiled code. Runs in its own process, because an error may
+ * end the virtual machine. Prints a line for each failed case, then "done" and the number of cases.
  *
  * <p>Arguments: directory, copies before the truncation.
  */
@@ -36,7 +36,7 @@ final class TruncationProgram {
         this.warmUp = warmUp;
     }
 
-    /** The ways to copy, each in a loop of its own so that the compiler sees only it. */
+    /** Ways to copy, each in its own loop, so that the compiler sees only one way. */
     private enum Kind {
         PLACE,
         PLACE_CALLED,

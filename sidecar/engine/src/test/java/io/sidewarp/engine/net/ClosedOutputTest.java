@@ -13,7 +13,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Connections whose output this side has ended. */
+/** Tests connections whose output this side has ended. */
 class ClosedOutputTest {
 
     private static final byte[] FPDU = TcpBed.fpdu(18);

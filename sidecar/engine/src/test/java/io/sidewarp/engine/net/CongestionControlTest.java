@@ -36,14 +36,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Connections have the congestion control that they are told, as the kernel says of their sockets. */
+/** Tests that connections use the configured congestion control, as the kernel reports it for their sockets. */
 @EnabledIf("hasEpoll")
 class CongestionControlTest {
 
     /** Every kernel has it, and every process may use it. */
     private static final String RENO = "reno";
 
-    /** Above a connection that goes away again. */
+    /** Consumer of a connection that is closed again. */
     private static final class Nobody implements MpaStartupListener {
 
         @Override
@@ -70,7 +70,7 @@ class CongestionControlTest {
         return NetSettings.defaults().withCongestionControl(congestionControl).withBusyPoll(Duration.ZERO);
     }
 
-    /** What the socket of a connection has, open and handed to the engine. */
+    /** Returns the congestion control of an open socket after the engine has adopted it. */
     private static String used(String congestionControl) throws Exception {
         try (EngineLoops loops = EngineLoops.create(1, settings(congestionControl));
                 ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {

@@ -10,7 +10,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** A loop keeps nothing of a connection that has ended, although its timers would have gone on for a minute. */
+/** Tests that a loop keeps nothing of an ended connection, although its timers would have run for a minute. */
 class EndedConnectionTest {
 
     private static final byte[] FPDU = TcpBed.fpdu(18);
@@ -25,12 +25,12 @@ class EndedConnectionTest {
     @AutoClose
     private final TcpBed bed = new TcpBed(loops);
 
-    /** What happens to a connection until it has ended. */
+    /** Events of a connection up to its end. */
     private interface Life {
         void live(TcpBed.Connection connection) throws Exception;
     }
 
-    /** In a frame of its own, which holds the connection no longer than that. */
+    /** A method of its own, so that its frame holds the connection no longer than necessary. */
     private WeakReference<RecordingEnd> after(Life life) throws Exception {
         try (TcpBed.Connection connection = bed.connectToSend()) {
             life.live(connection);

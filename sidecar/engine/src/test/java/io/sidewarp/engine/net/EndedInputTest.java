@@ -17,7 +17,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Connections whose peer has ended its direction, while this side still has output. */
+/** Tests connections whose peer has ended its direction, while this side still has output. */
 class EndedInputTest {
 
     private static final byte[] FPDU = TcpBed.fpdu(18);

@@ -15,18 +15,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Peers that begin an FPDU, of which this side keeps what has come, and then are silent. */
+/** Tests peers that send the beginning of an FPDU, which this side keeps, and then are silent. */
 @Requirement("MPA-7.1.2-13")
 class IncompleteFpduTest {
 
-    /** Long enough for the test itself, which sends the rest of an FPDU in time. */
+    /** Timeout that is long enough for the test itself, which sends the rest of an FPDU in time. */
     private static final Duration STALL_TIMEOUT = Duration.ofSeconds(2);
 
     private static final String CAUSE =
             "the peer left an FPDU incomplete for 2000 ms (sidewarp.connection.stall-timeout)";
     private static final int SHORT_ULPDU_LENGTH = 18;
     private static final byte[] SHORT_FPDU = TcpBed.fpdu(SHORT_ULPDU_LENGTH);
-    /** Its beginning stays where it was read. */
+    /** Length of a ULPDU whose beginning stays in the buffer where it was read. */
     private static final int LONG_ULPDU_LENGTH = 8000;
 
     private static final byte[] LONG_FPDU = TcpBed.fpdu(LONG_ULPDU_LENGTH);

@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 
-/** Peers that are gone without a word: the kernel finds out, if it is told to. */
+/** Tests peers that vanish silently. The kernel detects them if keep-alive is set. */
 @EnabledIf("hasEpoll")
 class KeepAliveTest {
 

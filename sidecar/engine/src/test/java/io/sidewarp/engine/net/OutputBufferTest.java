@@ -14,7 +14,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Connections of a loop that has one output buffer for all of them. */
+/** Tests connections of a loop that has one output buffer for all of them. */
 class OutputBufferTest {
 
     private static final int ULPDU_LENGTH = 18;

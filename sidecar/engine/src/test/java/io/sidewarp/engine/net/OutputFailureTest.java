@@ -11,7 +11,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Sockets that take no more output because the peer is gone, but still have what it sent before. */
+/** Tests sockets that accept no more output because the peer is gone, but still hold received data. */
 class OutputFailureTest {
 
     private static final int ULPDU_LENGTH = 18;

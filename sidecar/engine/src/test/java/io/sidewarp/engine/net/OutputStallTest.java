@@ -11,7 +11,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** A peer that reads, but so little that the one output buffer of the loop would stay in its full socket for long. */
+/** Tests a peer that reads so slowly that the loop's only output buffer would stay in its full socket for long. */
 class OutputStallTest {
 
     private static final int ULPDU_LENGTH = 18;
@@ -19,7 +19,9 @@ class OutputStallTest {
     private static final int LONG_ULPDU_LENGTH = 1000;
     /** More than sockets hold. */
     private static final int LONG_ULPDUS = 64 << 10;
-    /** What the socket of this side holds, so that it soon takes some more of the buffer when the peer reads. */
+    /**
+     * Size of this side's socket buffer. It is small, so that the socket soon accepts more output when the peer reads.
+     */
     private static final int SEND_BUFFER = 64 << 10;
 
     private static final int LITTLE = 16 << 10;

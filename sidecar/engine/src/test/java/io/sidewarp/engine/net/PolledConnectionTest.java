@@ -15,7 +15,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Connections of a loop that never sleeps, and so reads from the one that had input last without asking epoll. */
+/**
+ * Tests connections of a loop that never sleeps. Such a loop reads from the last active connection without asking
+ * epoll.
+ */
 class PolledConnectionTest {
 
     private static final int ROUNDS = 200;

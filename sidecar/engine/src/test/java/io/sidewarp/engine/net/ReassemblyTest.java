@@ -15,14 +15,14 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Peers that begin long FPDUs when no more connections can keep theirs where it was read. */
+/** Tests peers that begin long FPDUs when no further connection can keep its FPDU in the buffer where it was read. */
 class ReassemblyTest {
 
     private static final int SHORT_ULPDU_LENGTH = 18;
     private static final byte[] SHORT_FPDU = TcpBed.fpdu(SHORT_ULPDU_LENGTH);
     private static final int LONG_ULPDU_LENGTH = 65_276;
     private static final byte[] LONG_FPDU = TcpBed.fpdu(LONG_ULPDU_LENGTH);
-    /** Of a long FPDU, so much that it is put together in a buffer for all of it. */
+    /** Number of bytes of a long FPDU after which it is reassembled in a buffer of its full size. */
     private static final int MOST = 40_000;
 
     private static final int PEERS = 100;

@@ -22,7 +22,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** What is above an MPA connection on a real socket: accepts, sends what it is told to, and keeps what arrives. */
+/**
+ * The layer above an MPA connection on a real socket. Accepts, sends what a test hands over, and keeps received ULPDUs.
+ */
 final class RecordingEnd implements MpaStartupListener, UpperLayer {
 
     private final BlockingQueue<byte[]> ulpdus = new LinkedBlockingQueue<>();
@@ -67,7 +69,7 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
         peerClosed.get(10, TimeUnit.SECONDS);
     }
 
-    /** Why the connection ended. */
+    /** Returns the reason for the end of the connection. */
     String awaitClosed() throws Exception {
         return closed.get(10, TimeUnit.SECONDS);
     }
@@ -81,7 +83,7 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
         loop.execute(() -> send(ulpdu, 1));
     }
 
-    /** The same ULPDU so many times; on the loop. */
+    /** Sends the same ULPDU this number of times. Must run on the loop. */
     void send(byte[] ulpdu, int count) {
         for (int i = 0; i < count; i++) {
             toSend.add(ulpdu);
@@ -89,12 +91,12 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
         mpa.requestOutput();
     }
 
-    /** On the loop. */
+    /** Must run on the loop. */
     void close() {
         mpa.close();
     }
 
-    /** On the loop. */
+    /** Must run on the loop. */
     void abort() {
         mpa.abort();
     }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How much a socket gets at a time, and with which flags. */
+/** Tests the number of bytes that a socket gets at a time, and the flags of each call. */
 @EnabledIf("hasEpoll")
 class SegmentAlignmentTest {
 

@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Test;
 class StallWatchTest {
 
     private static final Duration TIMEOUT = Duration.ofMinutes(1);
-    /** What an embedded channel says when its loop has no timer. */
+    /** Return value of an embedded channel whose loop has no timer. */
     private static final long NO_TIMER = -1;
 
-    /** For its loop, whose time stands still. */
+    /** Channel that provides a loop whose time stands still. */
     @AutoClose
     private final EmbeddedChannel channel = new EmbeddedChannel();
 

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** MPA on sockets that carried something else before. The other end is a plain socket that the test plays. */
+/** Tests MPA on sockets that carried another protocol before. The other end is a plain socket of the test. */
 class StreamConversionTest {
 
     private static final int PATIENCE_MILLIS = 10_000;
@@ -68,7 +68,7 @@ class StreamConversionTest {
         });
     }
 
-    /** Answers lines, and converts behind the last one. */
+    /** Answers lines, and converts the stream after the last line. */
     private final class Streaming extends ChannelInboundHandlerAdapter {
 
         private final ByteBuf lines = Unpooled.buffer();

@@ -26,7 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A listener on one event loop that is the Responder of MPA, and plain sockets that the test plays as its peers. */
+/** A listener on one event loop that is the Responder of MPA, with plain sockets of the test as its peers. */
 final class TcpBed implements AutoCloseable {
 
     static final int PATIENCE_MILLIS = 10_000;

@@ -24,7 +24,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Which address of a peer is connected to (RFC 8305). */
+/** Tests which address of a peer TCP connects to (RFC 8305). */
 class TcpRaceTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** What has much to do on a loop lets it look at its sockets. */
+/** Tests that busy work on a loop lets the loop look at its sockets. */
 class TurnShareTest {
 
     private static final int RUNS = 7;
@@ -39,7 +39,7 @@ class TurnShareTest {
     private final List<String> order = new ArrayList<>();
     private final CompletableFuture<List<String>> done = new CompletableFuture<>();
 
-    /** Goes on until it has run often enough. */
+    /** Repeats until it has run often enough. */
     private final class Work implements Runnable {
 
         private final boolean wholeShares;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 
-/** How long the kernel waits for a peer, which reads nothing or is silent. */
+/** Tests how long the kernel waits for a peer that reads nothing or is silent. */
 @EnabledIf("hasEpoll")
 class UserTimeoutTest {
 

@@ -22,7 +22,7 @@ import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Atomic operations of this side (RFC 7306 section 5), with their octets written out. */
+/** Tests atomic operations of this side (RFC 7306 section 5), with their bytes written out. */
 class AtomicRequesterTest {
 
     private static final String ZERO = "00000000";

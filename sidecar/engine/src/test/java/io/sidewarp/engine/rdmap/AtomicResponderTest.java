@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Atomic Requests of the peer (RFC 7306 section 5), with the octets of their responses written out. */
+/** Tests Atomic Requests of the peer (RFC 7306 section 5), with the bytes of their responses written out. */
 class AtomicResponderTest {
 
     private static final String ZERO = "00000000";

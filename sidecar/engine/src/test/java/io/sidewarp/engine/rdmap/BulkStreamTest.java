@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What long messages look like on the wire below MPA. */
+/** Tests the encoding of long messages on the wire below MPA. */
 class BulkStreamTest {
 
     private static final int MESSAGE = 100_000;

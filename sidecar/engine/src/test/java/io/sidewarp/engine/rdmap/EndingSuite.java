@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The ways in which two streams come to an end, over any lower layer. */
+/** Tests the ends of two connected streams, over any lower layer. */
 abstract class EndingSuite extends PairSuite {
 
     EndingSuite(Link.Type type) {

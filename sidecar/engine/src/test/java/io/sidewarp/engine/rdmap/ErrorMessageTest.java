@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What people are told when a stream ends. */
+/** Tests the messages for people at the end of a stream. */
 class ErrorMessageTest {
 
     @AutoClose

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Immediate Data and atomic operations (RFC 7306), over any lower layer with headers of version 1. */
+/** Tests Immediate Data and atomic operations (RFC 7306), over any lower layer with headers of version 1. */
 abstract class ExtensionSuite extends PairSuite {
 
     ExtensionSuite(Link.Type type) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Flushes of this side: Reads of no bytes whose answer tells that everything before them was placed. */
+/** Tests flushes of this side: Reads of no bytes whose answer proves that all earlier data was placed. */
 class FlushTest {
 
     private static final byte[] NOTHING = new byte[0];

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Immediate Data (RFC 7306 section 6), with its octets written out. */
+/** Tests Immediate Data (RFC 7306 section 6), with its bytes written out. */
 class ImmediateDataTest {
 
     private static final String ZERO = "00000000";

@@ -22,7 +22,7 @@ import io.sidewarp.engine.testing.Segment;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Messages with which a peer would keep a stream busy without getting anywhere. */
+/** Tests messages with which a peer would keep a stream busy without progress. */
 class InboundLimitsTest {
 
     private static final int MOST = 10;

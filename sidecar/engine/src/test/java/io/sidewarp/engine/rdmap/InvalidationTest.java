@@ -20,13 +20,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** STags that a peer may not invalidate. */
+/** Tests STags that a peer may not invalidate. */
 class InvalidationTest {
 
     @AutoClose
     private final LoneStream stream = new LoneStream();
 
-    /** A region that exists, but is none of the peer's business. */
+    /** A region that exists, but that the peer may not use. */
     enum Foreign {
         OTHER_DOMAIN,
         OTHER_STREAM,

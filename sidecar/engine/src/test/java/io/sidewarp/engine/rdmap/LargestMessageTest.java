@@ -15,13 +15,13 @@ import io.sidewarp.engine.testing.WireLink;
 import io.sidewarp.engine.testing.Work;
 import org.junit.jupiter.api.Test;
 
-/** The longest message that there is, between memory that is used over and over. */
+/** Tests the longest possible message, between memory that is used repeatedly. */
 class LargestMessageTest {
 
     private static final long LARGEST = 0xFFFF_FFFFL;
     private static final int BLOCK = 1 << 20;
 
-    /** One block of memory as often as it takes, with the end of the block at the end of the message. */
+    /** Uses one block of memory as often as the message needs. The message ends at the end of the block. */
     private static Work repeat(Work work, MemoryRegion block) {
         for (long left = LARGEST; left > 0; ) {
             long part = Math.min(left, BLOCK);

@@ -21,7 +21,7 @@ import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Work that no message belongs to, and fences. */
+/** Tests work that has no message, and fences. */
 class LocalWorkTest {
 
     @AutoClose

@@ -28,13 +28,13 @@ import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** ULPDUs with wrong bits and lengths: a stream may end, but nothing else may happen. */
+/** Tests ULPDUs with wrong bits and lengths. They may end the stream, but must have no other effect. */
 class MalformedInputTest {
 
     private static final int ROUNDS = 400;
     private static final int SECRET = 64;
 
-    /** A stream with something of every kind to hit. */
+    /** A stream with an object of every kind that an error could hit. */
     private static final class Target implements AutoCloseable {
 
         private final LoneStream stream = new LoneStream();
@@ -64,7 +64,7 @@ class MalformedInputTest {
                     terminate(hex("11 00 C0 00 000F C140 00000001 0000000000000000")));
         }
 
-        /** What a peer can never reach, whatever it sends. */
+        /** Checks the memory that no input of a peer may change. */
         void verifyUntouched() {
             assertThat(TestMemory.get(readable)).containsOnly(0);
             assertThat(TestMemory.get(secret)).containsOnly(0);

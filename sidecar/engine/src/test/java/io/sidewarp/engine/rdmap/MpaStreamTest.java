@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Streams over MPA, with everything that start-up can agree on. */
+/** Tests streams over MPA, with all results of start-up. */
 class MpaStreamTest {
 
     private static Link.Type crc() {

@@ -24,7 +24,7 @@ import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Each operation as it leaves, with its octets written out. */
+/** Tests the bytes that each operation sends. */
 class OperationsOnTheWireTest {
 
     private static final String ZERO = "00000000";

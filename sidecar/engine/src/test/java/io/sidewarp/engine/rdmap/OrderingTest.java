@@ -20,7 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Order and completion of the work of this side (RFC 5040 section 5.5). */
+/** Tests order and completion of the work of this side (RFC 5040 section 5.5). */
 class OrderingTest {
 
     private static final int REMOTE = 0x0A0B0C0D;

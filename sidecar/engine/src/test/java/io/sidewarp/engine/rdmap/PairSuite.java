@@ -14,7 +14,7 @@ import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Two streams over a kind of link. What they do together must not depend on what carries them. */
+/** Two streams over a kind of link. Their results must not depend on the lower layer. */
 abstract class PairSuite {
 
     /** Octets of the larger messages. */

@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A thread that posts a receive while another one is in the middle of it: what was posted has to be there at once. */
+/**
+ * Tests a thread that posts a receive while another thread is posting one. A posted receive must be available at once.
+ */
 @Timeout(60)
 class PostingOrderTest {
 

@@ -23,14 +23,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Threads that post while the event loop works, and while it ends the stream. */
+/** Tests threads that post while the event loop works, and while it ends the stream. */
 class PostingThreadsTest {
 
     private static final int POSTERS = 3;
     private static final int DEPTH = 32;
     private static final int BEFORE_THE_END = 2_000;
 
-    /** How the stream ends under the posters. */
+    /** Ways in which the stream ends while threads post. */
     enum End {
         LOSS,
         LOCAL_ERROR,

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** RDMA Reads of this side. */
+/** Tests RDMA Reads of this side. */
 class ReadRequesterTest {
 
     private static final byte[] NOTHING = new byte[0];

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** RDMA Read Requests of the peer. */
+/** Tests RDMA Read Requests of the peer. */
 class ReadResponderTest {
 
     private static final int SINK = 0x51A65A61;

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The message without payload that begins a connection in the peer-to-peer model (RFC 6581 section 9.2). */
+/** Tests the message without payload that begins a connection in the peer-to-peer model (RFC 6581 section 9.2). */
 class ReadyIndicationTest {
 
     private static final byte[] NOTHING = new byte[0];

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Regions that are taken away under the work that uses them. */
+/** Tests regions that are revoked while work uses them. */
 class RevocationTest {
 
     private static final int REMOTE = 0x0A0B0C0D;
@@ -44,7 +44,7 @@ class RevocationTest {
     private final byte[] data = pattern(5000, 1);
     private final MemoryRegion region = stream.memory().regionWith(data);
 
-    /** How a region can go. */
+    /** Ways in which a region becomes unusable. */
     enum Way {
         INVALIDATED,
         DEREGISTERED,

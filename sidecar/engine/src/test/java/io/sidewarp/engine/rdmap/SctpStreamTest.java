@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
-/** Streams over the DDP adaptation of SCTP. */
+/** Tests streams over the DDP adaptation of SCTP. */
 class SctpStreamTest {
 
     @Test

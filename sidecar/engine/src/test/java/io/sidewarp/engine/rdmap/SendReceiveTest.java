@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What becomes of Sends and Writes that arrive. */
+/** Tests the handling of received Sends and Writes. */
 class SendReceiveTest {
 
     private static final byte[] NOTHING = new byte[0];

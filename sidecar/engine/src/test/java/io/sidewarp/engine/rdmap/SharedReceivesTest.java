@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Receives that several streams share. */
+/** Tests receives that several streams share. */
 class SharedReceivesTest {
 
     private static final int CAPACITY = 4;

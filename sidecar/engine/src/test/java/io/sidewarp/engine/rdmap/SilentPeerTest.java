@@ -24,16 +24,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Streams over SCTP that this side ends, and whose peer sends no Terminate of its own (RFC 5043 section 6.2). */
+/** Tests streams over SCTP that this side ends, and whose peer sends no Terminate of its own (RFC 5043 section 6.2). */
 class SilentPeerTest {
 
-    /** How the peer ends the session, having this side's Terminate. */
+    /** Ways in which the peer ends the session after it has received this side's Terminate. */
     enum End {
         SILENCE,
         SHUTDOWN
     }
 
-    /** Puts a stream onto the session when it opens. */
+    /** Attaches a stream to the session when it opens. */
     private final class Opener implements SessionListener {
 
         private DdpStreamSession session;

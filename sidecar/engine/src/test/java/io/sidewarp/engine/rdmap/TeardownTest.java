@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The ends that a stream can come to, other than by a Terminate. */
+/** Tests the ends of a stream other than a Terminate. */
 class TeardownTest {
 
     private static final int REMOTE = 0x0A0B0C0D;

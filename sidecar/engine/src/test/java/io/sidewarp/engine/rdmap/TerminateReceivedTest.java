@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Terminates of the peer: what they say, which work they point at, and what follows. */
+/** Tests Terminates of the peer: their meaning, the work that they refer to, and their consequences. */
 class TerminateReceivedTest {
 
     private static final int REMOTE = 0x0A0B0C0D;

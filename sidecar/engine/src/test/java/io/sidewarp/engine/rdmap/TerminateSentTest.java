@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The Terminate that answers each error, with its octets. */
+/** Tests the Terminate that answers each error, with its bytes. */
 class TerminateSentTest {
 
     private static final String HEADER = "41 47 00000000 00000002 00000001 00000000";

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Work requests and segments cost no allocation once queues and buffers have been used for the first time. */
+/** Tests that work requests and segments cause no allocation after the first use of queues and buffers. */
 class WarmPathAllocationTest {
 
     private static final int ROUNDS = 2_000;
@@ -32,7 +32,7 @@ class WarmPathAllocationTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** Counts and keeps nothing. */
+    /** Counts completions and keeps nothing. */
     private static final class CountingSink implements CompletionSink {
 
         private long sends;

@@ -18,7 +18,7 @@ import java.util.List;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
-/** Streams over the wire in memory. */
+/** Tests streams over the wire in memory. */
 class WireStreamTest {
 
     @Nested

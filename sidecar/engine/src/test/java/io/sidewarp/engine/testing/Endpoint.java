@@ -13,7 +13,7 @@ import io.sidewarp.engine.rdmap.StreamSettings;
 import io.sidewarp.engine.rdmap.WorkQueue;
 import io.sidewarp.engine.rdmap.Wqe;
 
-/** A stream with its queues, its memory and somebody who keeps what it says. */
+/** A stream with its queues, its memory and a recorder of its notifications. */
 public final class Endpoint implements AutoCloseable {
 
     private final TestMemory memory;

@@ -8,13 +8,13 @@ import io.sidewarp.engine.rdmap.SharedReceives;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a test wants its {@link Endpoint}.
+ * Options of a test for its {@link Endpoint}.
  *
- * @param memory whose regions the stream may use, null for memory of its own
- * @param shortSegments of an inbound message, at most
- * @param extensions whether the stream has the messages of RFC 7306
- * @param sink takes the completions instead of the endpoint's recording sink, null for that one
- * @param sharedReceives taken by messages instead of the receive queue, null for that one
+ * @param memory memory whose regions the stream may use, null for memory of its own
+ * @param shortSegments maximum number of short segments of an inbound message
+ * @param extensions true if the stream has the messages of RFC 7306
+ * @param sink receiver of completions, null for the endpoint's own recording sink
+ * @param sharedReceives receives that messages consume, null for the stream's own receive queue
  */
 public record EndpointOptions(
         @Nullable TestMemory memory,

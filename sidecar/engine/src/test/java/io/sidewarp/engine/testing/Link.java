@@ -9,8 +9,8 @@ import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /**
- * Two connected lower layers in full operation, without threads: nothing moves before a test says so. What the stack
- * above does must not depend on what is below, so the behavioural tests run over every implementation of this.
+ * Two connected lower layers in full operation, without threads. No data moves before a test says so. The behaviour of
+ * the layers above must not depend on the lower layer, so behavioural tests run over every implementation.
  */
 public interface Link {
 
@@ -42,9 +42,9 @@ public interface Link {
     LowerLayer end(Side side);
 
     /**
-     * One turn of the event loop of a side: takes in what has arrived, then puts out what was asked for.
+     * Runs one turn of the event loop of a side: receives arrived data, then sends requested output.
      *
-     * @return false when there was nothing to do
+     * @return false if there was nothing to do
      */
     boolean turn(Side side);
 

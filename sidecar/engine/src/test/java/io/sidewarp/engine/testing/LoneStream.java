@@ -7,7 +7,7 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import java.util.List;
 
-/** One stream, whose peer is played by the test. */
+/** One stream. The test plays its peer. */
 public final class LoneStream implements AutoCloseable {
 
     private final WireEnd wire;

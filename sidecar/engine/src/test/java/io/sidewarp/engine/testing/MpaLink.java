@@ -19,7 +19,9 @@ import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.random.RandomGenerator;
 
-/** Two MPA connections over two pipes of octets in memory, which take and give as many octets at a time as a test says. */
+/**
+ * Two MPA connections over two byte pipes in memory. A test sets how many bytes a pipe accepts and delivers at a time.
+ */
 public final class MpaLink implements Link {
 
     /** Octets that a pipe holds. */
@@ -28,7 +30,7 @@ public final class MpaLink implements Link {
     /** EMSS of a MULPDU without Markers: ULPDU_Length and CRC take 6 octets. */
     private static final int OVERHEAD = 6;
 
-    /** Where M, C, R, S and then Rev stand in a start-up frame. */
+    /** Offset of the flags M, C, R and S, and then of Rev, in a start-up frame. */
     private static final int FLAGS_OFFSET = 16;
 
     private static final int M_AND_C = 0xC0;
@@ -58,8 +60,8 @@ public final class MpaLink implements Link {
     }
 
     /**
-     * Links whose left side is taken for an RDMAC peer by the right one, and the right one by the left one, so that both
-     * do as permissive endpoints do (RFC 5044 Appendix C).
+     * Returns links on which each side takes the other side for an RDMAC peer. Both sides act as permissive endpoints
+     * (RFC 5044 Appendix C).
      */
     public static Link.Type rdmacType() {
         return (leftUpper, rightUpper) -> {
@@ -87,7 +89,7 @@ public final class MpaLink implements Link {
         watchedSide = side;
     }
 
-    /** What was put out since {@link #watch}. */
+    /** Returns the output since {@link #watch}. */
     public byte[] watched() {
         return node(watchedSide).watched.toByteArray();
     }
@@ -150,7 +152,7 @@ public final class MpaLink implements Link {
         }
     }
 
-    /** Octets on their way, in one piece. */
+    /** Bytes in flight, in one piece. */
     private static final class Pipe {
 
         private final WireBuffer buffer = WireBuffer.allocate(PIPE);
@@ -168,7 +170,7 @@ public final class MpaLink implements Link {
         }
     }
 
-    /** One side: what surrounds its MPA connection. */
+    /** One side: an MPA connection and its environment. */
     private static final class Node implements MpaTransport, MpaStartupListener {
 
         private final MpaConnection mpa;

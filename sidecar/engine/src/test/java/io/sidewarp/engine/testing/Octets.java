@@ -8,7 +8,7 @@ import java.util.HexFormat;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
-/** Octets as tests write them down. */
+/** Bytes as tests write them down. */
 public final class Octets {
 
     private Octets() {}

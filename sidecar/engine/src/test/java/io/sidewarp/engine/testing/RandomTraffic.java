@@ -17,9 +17,9 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
- * Random work for both sides of a pair, and a model of what it has to lead to. Each side has memory that the peer
- * writes to, memory that never changes and is read by the peer, words for the peer's atomic operations, and receives
- * that are posted before their Sends and Immediate Data.
+ * Random work for both sides of a pair, and a model of its expected result. Each side has memory that the peer writes
+ * to, constant memory that the peer reads, and words for the peer's atomic operations. Receives are posted before their
+ * Sends and Immediate Data.
  */
 public final class RandomTraffic {
 
@@ -43,7 +43,7 @@ public final class RandomTraffic {
         right = new Actor(pair.right(), seed + 1000);
     }
 
-    /** Where everything random comes from. */
+    /** Source of all random decisions. */
     public RandomGenerator random() {
         return random;
     }
@@ -88,7 +88,7 @@ public final class RandomTraffic {
         right.verify();
     }
 
-    /** What a receive has to get: octets, or Immediate Data. */
+    /** Expected content of a receive: bytes, or Immediate Data. */
     private record Message(byte[] data, boolean isImmediate, long immediate) {}
 
     /** One side with its model. */

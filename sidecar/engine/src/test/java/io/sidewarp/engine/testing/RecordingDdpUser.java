@@ -16,14 +16,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A ULP of DDP that takes everything and keeps what it is told. */
+/** A ULP of DDP that accepts everything and records all notifications. */
 public final class RecordingDdpUser implements DdpUser {
 
     /**
      * A delivered message, or a placed tagged segment.
      *
-     * @param length of an untagged message all octets, of a tagged segment those of its payload
-     * @param octets of an untagged message, else empty
+     * @param length bytes of an untagged message, or of the payload of a tagged segment
+     * @param octets bytes of an untagged message, otherwise empty
      */
     public record Delivery(
             int control, int ulpControl, int ulpWord, int qn, int msn, int stag, long to, long length, byte[] octets) {

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Keeps what a stream tells about itself. */
+/** Records the notifications of a stream. */
 public final class RecordingListener implements StreamListener {
 
     private final List<StreamState> states = new ArrayList<>();
@@ -43,7 +43,7 @@ public final class RecordingListener implements StreamListener {
         return errors;
     }
 
-    /** What was told to people. */
+    /** Returns the messages for people. */
     public List<String> messages() {
         return messages;
     }

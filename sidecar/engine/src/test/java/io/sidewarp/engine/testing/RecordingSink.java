@@ -11,14 +11,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Keeps the completions of a stream. */
+/** Records the completions of a stream. */
 public final class RecordingSink implements CompletionSink {
 
     /**
-     * One completion.
+     * A completion.
      *
-     * @param receive whether it is that of a receive; its length, control and STag are then the message's
-     * @param result what an atomic operation returned, or received Immediate Data
+     * @param receive true for a receive; length, control and STag are then those of the message
+     * @param result result of an atomic operation, or received Immediate Data
      */
     public record Completion(
             boolean receive,
@@ -81,12 +81,12 @@ public final class RecordingSink implements CompletionSink {
         return receives;
     }
 
-    /** What {@link #sends()} brought back. */
+    /** Returns the results of {@link #sends()}. */
     public List<Long> sendResults() {
         return sends.stream().map(Completion::result).toList();
     }
 
-    /** What {@link #receives()} brought. */
+    /** Returns the results of {@link #receives()}. */
     public List<Long> receiveResults() {
         return receives.stream().map(Completion::result).toList();
     }

@@ -21,8 +21,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Two hosts and a router between them: three network namespaces, joined by pairs of Ethernet interfaces with MTU 9000. The
- * router can get a smaller MTU towards the right host, and tells that by ICMP. Takes root and the program ip.
+ * Two hosts and a router between them: three network namespaces, joined by pairs of Ethernet interfaces with MTU 9000.
+ * The router can get a smaller MTU towards the right host, and reports it by ICMP. Needs root and the program ip.
  */
 public final class RoutedNetwork implements AutoCloseable {
 
@@ -33,7 +33,7 @@ public final class RoutedNetwork implements AutoCloseable {
     private static final String ROUTER = PREFIX + "m";
     private static final int CLONE_NEWNET = 0x4000_0000;
 
-    /** A host: its namespace, which is also the name of its interface, and its address. */
+    /** A host with its address. Its namespace and its interface have the same name. */
     public enum Host {
         LEFT("l", 1),
         RIGHT("r", 2);
@@ -65,7 +65,7 @@ public final class RoutedNetwork implements AutoCloseable {
         }
     }
 
-    /** Whether this user can make one. */
+    /** Returns whether this user can make a network. */
     public static boolean isPermitted() {
         return Files.isWritable(Path.of("/run")) && Files.isExecutable(Path.of("/sbin/ip"));
     }

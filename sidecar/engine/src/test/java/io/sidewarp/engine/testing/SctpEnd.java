@@ -18,8 +18,8 @@ import java.util.OptionalInt;
 import java.util.function.Predicate;
 
 /**
- * One end of an association in memory, and who keeps it: without words it accepts sessions. A lone end has a peer that is
- * a test: it gets what the test injects, and an acknowledgement when the test says so.
+ * One end of an association in memory, and its owner, which accepts all sessions by default. The test plays the peer of
+ * a lone end: the end receives injected messages, and acknowledgements when the test says so.
  */
 public final class SctpEnd implements AssociationListener {
 
@@ -85,12 +85,12 @@ public final class SctpEnd implements AssociationListener {
         return end;
     }
 
-    /** What a Consumer wants that wants nothing in particular. */
+    /** Returns the options of a Consumer without special wishes. */
     public static SessionOptions options(byte... privateData) {
         return new SessionOptions(privateData, false, terms());
     }
 
-    /** What a Consumer wants that negotiates. */
+    /** Returns the options of a Consumer that negotiates. */
     public static SessionOptions enhanced(Negotiation.Terms terms, byte... privateData) {
         return new SessionOptions(privateData, true, terms);
     }
@@ -116,17 +116,20 @@ public final class SctpEnd implements AssociationListener {
         return association;
     }
 
-    /** Who hears of the sessions that the peer asked for, the first one first. */
+    /** Returns the recorders of the sessions that the peer requested, in order. */
     public List<SessionRecorder> asked() {
         return asked;
     }
 
-    /** What has happened to the association: established, idle, closed, broken. */
+    /** Returns the events of the association: established, idle, closed, broken. */
     public List<String> events() {
         return events;
     }
 
-    /** What is done with an Initiate from now on; the answer is that of {@link AssociationListener#onInitiate}. */
+    /**
+     * Sets the decision about each Initiate from now on. Its result is the result of {@link
+     * AssociationListener#onInitiate}.
+     */
     public void onInitiate(Predicate<SessionRecorder> decision) {
         onInitiate = decision;
     }

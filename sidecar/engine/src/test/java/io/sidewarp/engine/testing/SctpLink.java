@@ -22,8 +22,8 @@ import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /**
- * One session of the DDP adaptation on an association in memory, which delivers messages in any order when it is shaken,
- * as SCTP does with unordered ones.
+ * One session of the DDP adaptation on an association in memory. When shaken, the association delivers messages in any
+ * order, as SCTP does with unordered messages.
  */
 public final class SctpLink implements Link {
 

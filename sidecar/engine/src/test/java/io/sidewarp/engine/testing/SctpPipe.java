@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * One end of an SCTP association in memory: reliable, message by message, and in any order when it is shaken. Nothing
- * moves, no time passes and nothing is acknowledged before a test takes a turn.
+ * One end of an SCTP association in memory. It is reliable, delivers whole messages, and delivers in any order when it
+ * is shaken. Data, time and acknowledgements move only when a test takes a turn.
  */
 public final class SctpPipe implements SctpTransport {
 
-    /** A message on its way. */
+    /** A message in flight. */
     public record Message(int stream, int payloadProtocol, byte[] octets, long number) {
 
         /** Stream, Payload Protocol Identifier and octets, as in {@code 0:17 00 00 00 01}. */
@@ -64,12 +64,12 @@ public final class SctpPipe implements SctpTransport {
         window = messages;
     }
 
-    /** From now on messages are delivered in an order and in portions that a random source says. */
+    /** Delivers messages from now on in an order and in portions that a random source determines. */
     public void shake(RandomGenerator source) {
         random = source;
     }
 
-    /** From now on the peer's acknowledgements do not come, or they do again. */
+    /** Stops the peer's acknowledgements, or lets them arrive again. */
     public void holdAcknowledgements(boolean hold) {
         holdingAcknowledgements = hold;
     }
@@ -106,7 +106,7 @@ public final class SctpPipe implements SctpTransport {
         now += nanos;
     }
 
-    /** Whether the association is gone, for this end. */
+    /** Returns whether the association is gone for this end. */
     public boolean isOver() {
         return over;
     }
@@ -115,7 +115,7 @@ public final class SctpPipe implements SctpTransport {
         return shutdown;
     }
 
-    /** Why the association was aborted from here, or null. */
+    /** Returns the reason of this end's abort of the association, or null. */
     public String aborted() {
         return aborted;
     }
@@ -128,7 +128,7 @@ public final class SctpPipe implements SctpTransport {
         }
     }
 
-    /** One turn of the event loop; false when there was nothing to do. */
+    /** Runs one turn of the event loop. Returns false if there was nothing to do. */
     public boolean turn() {
         if (over) {
             return false;

@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * A DDP segment taken apart by the figures of RFC 5041 sections 4.1 to 4.3 and RFC 5040 section 4.1, without the code
- * under test.
+ * A DDP segment, decoded by the figures of RFC 5041 sections 4.1 to 4.3 and RFC 5040 section 4.1 without the code under
+ * test.
  */
 public final class Segment {
 

@@ -10,7 +10,7 @@ import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.util.List;
 
-/** Nothing but a {@link DdpSender} above a wire. */
+/** A {@link DdpSender} alone above a wire. */
 public final class SenderUpper implements UpperLayer {
 
     private final WireEnd wire;

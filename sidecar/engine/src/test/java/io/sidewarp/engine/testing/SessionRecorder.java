@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A Consumer of a DDP stream session: it sends what it is told to, and keeps what it hears. */
+/** A Consumer of a DDP stream session. Sends what a test hands over, and records its notifications. */
 public final class SessionRecorder implements SessionListener, UpperLayer {
 
     private final List<String> events = new ArrayList<>();
@@ -46,12 +46,12 @@ public final class SessionRecorder implements SessionListener, UpperLayer {
         return session;
     }
 
-    /** What has happened: established, rejected, refused, failed, peer closed, error, closed, broken. */
+    /** Returns the events: established, rejected, refused, failed, peer closed, error, closed, broken. */
     public List<String> events() {
         return events;
     }
 
-    /** What came with the last of the events that has a cause. */
+    /** Returns the cause of the last event that has a cause. */
     public String cause() {
         return causes.getLast();
     }
@@ -61,7 +61,7 @@ public final class SessionRecorder implements SessionListener, UpperLayer {
         return segments;
     }
 
-    /** What the Initiate asked for, on the passive side. */
+    /** Returns the request of the Initiate, on the passive side. */
     public SessionStartup asked() {
         return asked;
     }
@@ -78,12 +78,12 @@ public final class SessionRecorder implements SessionListener, UpperLayer {
         return error;
     }
 
-    /** How often it was told that segments were taken by SCTP. */
+    /** Returns the number of notifications that SCTP has taken segments. */
     public int transfers() {
         return transfers;
     }
 
-    /** How often it was told that there is no more input for now. */
+    /** Returns the number of notifications that there is no more input for now. */
     public int inputsDone() {
         return inputsDone;
     }
@@ -93,12 +93,12 @@ public final class SessionRecorder implements SessionListener, UpperLayer {
         return committed;
     }
 
-    /** Whether an Initiate waits for its decision. */
+    /** Returns whether an Initiate waits for a decision. */
     public boolean isUndecided() {
         return asked != null && !decided;
     }
 
-    /** Whether it has given up the session, or rejected it, before it was open. */
+    /** Returns whether the Consumer has given up or rejected the session before it was open. */
     public boolean isGivenUp() {
         return givenUp;
     }
@@ -112,7 +112,7 @@ public final class SessionRecorder implements SessionListener, UpperLayer {
         return toSend.size();
     }
 
-    /** It keeps its direction open when the peer has closed its own. */
+    /** Keeps its direction open when the peer has closed the other direction. */
     public SessionRecorder staysOpen() {
         closesWithPeer = false;
         return this;

@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A port of this machine that answers no SYN: the kernel drops them while the backlog of a listener is full. */
+/** A port of this machine that answers no SYN. The kernel drops SYNs while the backlog of a listener is full. */
 public final class SilentPeer implements AutoCloseable {
 
     /** The kernel lets one more wait. */

@@ -6,8 +6,8 @@ package io.sidewarp.engine.testing;
 import java.nio.ByteBuffer;
 
 /**
- * ULPDUs as a peer would send them, right or wrong, laid out by the figures of RFC 5041 and RFC 5040 without the code
- * under test.
+ * ULPDUs of a peer, valid or invalid. They are encoded by the figures of RFC 5041 and RFC 5040 without the code under
+ * test.
  */
 public final class Ulpdus {
 

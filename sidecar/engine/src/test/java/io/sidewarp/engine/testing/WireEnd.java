@@ -13,25 +13,25 @@ import java.util.List;
 import java.util.function.IntSupplier;
 
 /**
- * One end of an in-memory wire, or a lower layer without a peer when a test plays the peer itself. A test sees each
- * ULPDU as it was committed, says how much room there is, and when the transport has taken something over.
+ * One end of an in-memory wire, or a lower layer without a peer when a test plays the peer. A test sees each ULPDU as
+ * it was committed. The test sets the room for output, and says when the transport has taken output over.
  *
- * <p>It holds the layer above to the contract of {@link LowerLayer}: whoever claims at the wrong time or too much, or
- * uses octets after their time, fails. Nothing is allocated once buffers have been used for the first time.
+ * <p>Checks that the layer above keeps the contract of {@link LowerLayer}. Fails if that layer claims at the wrong time
+ * or too much, or uses bytes after their time. Allocates nothing after the first use of buffers.
  */
 public final class WireEnd implements LowerLayer {
 
     /** Octets before a ULPDU in its buffer; not 0, so that nobody gets away with ignoring the offset. */
     private static final int LEAD = 6;
 
-    /** What unwritten and outdated octets hold. */
+    /** Content of unwritten and outdated bytes. */
     private static final WireBuffer STALE = WireBuffer.allocate(65_536);
 
     static {
         STALE.segment().fill((byte) 0xDB);
     }
 
-    /** What a commit adds to the position, beside the ULPDU; the unit of positions is the lower layer's own. */
+    /** Increase of the position by a commit, besides the ULPDU. The unit of positions belongs to the lower layer. */
     private static final int POSITION_OVERHEAD = 6;
 
     private static final int NO_CLAIM = -1;
@@ -69,7 +69,7 @@ public final class WireEnd implements LowerLayer {
         upper = upperLayer;
     }
 
-    // What a test sets.
+    // Settings of a test.
 
     public WireEnd mulpdu(int octets) {
         mulpdu = octets;
@@ -98,13 +98,13 @@ public final class WireEnd implements LowerLayer {
         return this;
     }
 
-    /** Whether the transport takes nothing over until {@link #transferAll} or {@link #transfer} is called. */
+    /** If true, the transport takes nothing over until {@link #transferAll} or {@link #transfer} is called. */
     public WireEnd holdTransfer(boolean hold) {
         holdingTransfer = hold;
         return this;
     }
 
-    // What a test sees.
+    // Observations of a test.
 
     /** True while the layer above wants to be asked for output. */
     public boolean outputWanted() {
@@ -155,7 +155,7 @@ public final class WireEnd implements LowerLayer {
         return new Segment(octets);
     }
 
-    // What a test does.
+    // Actions of a test.
 
     /** Asks the layer above for output if it wants to be asked; false if not. */
     public boolean output() {

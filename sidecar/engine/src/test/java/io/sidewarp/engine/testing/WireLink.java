@@ -12,7 +12,7 @@ import java.util.function.IntSupplier;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
-/** Two {@link WireEnd}s back to back. A test can watch, hold back, change and lose what goes over it. */
+/** Two {@link WireEnd}s back to back. A test can observe, hold back, change and lose their data. */
 public final class WireLink implements Link {
 
     private final WireEnd[] ends = {new WireEnd(), new WireEnd()};
@@ -58,7 +58,7 @@ public final class WireLink implements Link {
         return this;
     }
 
-    /** What a side has sent and the other has been given since {@link #watch}. */
+    /** Returns the segments that a side has sent and the other side has received since {@link #watch}. */
     public List<Segment> sentBy(Side sender) {
         return seen.get(sender.ordinal());
     }

@@ -43,9 +43,7 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/**
- * The verbs of the kernel's soft-iWARP, with itself and with the software provider as its peer.
- */
+/** Tests the verbs of the kernel's soft-iWARP, with itself and with the software provider as its peer. */
 final class KernelDeviceSuite extends KernelSuite {
 
     private static final int MIB = 1 << 20;
@@ -410,7 +408,7 @@ final class KernelDeviceSuite extends KernelSuite {
                 .untilAsserted(() -> assertThat(resources()).isEqualTo(before));
     }
 
-    /** How many protection domains, queues, connections and regions of the device are in use. */
+    /** Returns the numbers of protection domains, queues, connections and regions of the device that are in use. */
     private static String resources() throws IOException {
         Process tool = new ProcessBuilder("rdma", "resource", "show", DEVICE)
                 .redirectErrorStream(true)

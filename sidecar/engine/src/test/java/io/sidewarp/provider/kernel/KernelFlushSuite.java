@@ -23,7 +23,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
-/** Flushes by and towards the kernel's soft-iWARP, and what is told of data that may not have arrived. */
+/** Tests flushes by and towards the kernel's soft-iWARP, and reports about data that may not have arrived. */
 final class KernelFlushSuite extends KernelSuite {
 
     private static final int LENGTH = 1 << 19;

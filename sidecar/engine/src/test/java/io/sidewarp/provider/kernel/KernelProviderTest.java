@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What can be said without a device. KernelDeviceSuite has one. */
+/** Tests the kernel provider without a device. KernelDeviceSuite tests it with a device. */
 class KernelProviderTest {
 
     @Test

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * The kernel's device {@value #DEVICE} and the software provider, for tests that connect them. Runs where there is that device:
- * in the virtual machine of the end-to-end tests.
+ * The kernel's device {@value #DEVICE} and the software provider, for tests that connect them. Runs in the virtual
+ * machine of the end-to-end tests, which has that device.
  */
 abstract class KernelSuite {
 

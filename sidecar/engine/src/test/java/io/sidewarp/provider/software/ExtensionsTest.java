@@ -39,7 +39,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Immediate Data, atomic operations, local work and shared receives of two devices on loopback. */
+/** Tests Immediate Data, atomic operations, local work and shared receives of two devices on loopback. */
 final class ExtensionsTest {
 
     private static final ListenAttributes LISTEN =

@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A set-up without a peer, for whose answer there is no memory. */
+/** A set-up without a peer. There is no memory for its answer. */
 final class FailingSetup extends IncomingSetup {
 
     private static final InetSocketAddress ADDRESS = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);

@@ -11,7 +11,7 @@ import io.sidewarp.engine.verbs.ConnectionFailedException;
 import java.net.InetAddress;
 import org.junit.jupiter.api.Test;
 
-/** Connections over the kernel's SCTP. Runs where the kernel has it: in the virtual machine of the end-to-end tests. */
+/** Tests connections over the kernel's SCTP in the virtual machine of the end-to-end tests, whose kernel has SCTP. */
 final class KernelProviderSuite extends SctpProviderSuite {
 
     @Override

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 
-/** A path whose MTU becomes smaller while connections use it, as a router tells by ICMP. */
+/** Tests a path whose MTU becomes smaller while connections use it, as a router reports by ICMP. */
 @EnabledIf("io.sidewarp.engine.testing.RoutedNetwork#isPermitted")
 class NarrowingPathTest {
 

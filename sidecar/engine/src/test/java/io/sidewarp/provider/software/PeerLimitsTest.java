@@ -36,7 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Peers that use up what strangers can use up: connections, patience, buffers. */
+/** Tests peers that use up the resources for strangers: connections, time, buffers. */
 final class PeerLimitsTest {
 
     private static final Duration SHORT = Duration.ofMillis(300);
@@ -51,7 +51,7 @@ final class PeerLimitsTest {
     private SoftwareProvider provider;
     private Device device;
 
-    /** Writes down what the provider tells. */
+    /** Records the events of the provider. */
     private final class Events implements SoftwareEvents {
 
         @Override
@@ -113,7 +113,7 @@ final class PeerLimitsTest {
         return connect(listener, "127.0.0.1");
     }
 
-    /** From that address of the loopback. */
+    /** Connects from the address {@code from} of the loopback interface. */
     private Socket connect(Listener listener, String from) throws IOException {
         Socket peer = new Socket(
                 listener.localAddress().getAddress(),
@@ -150,7 +150,7 @@ final class PeerLimitsTest {
         return peer;
     }
 
-    /** Whether this side closes the connection, in order or by a reset. */
+    /** Returns whether this side closes the connection, in order or by a reset. */
     private static boolean isClosed(Socket peer) {
         try {
             peer.setSoTimeout(10_000);
@@ -160,13 +160,13 @@ final class PeerLimitsTest {
         }
     }
 
-    /** With a device that waits for peers to close their sides as long as a test may take. */
+    /** Opens a device that waits for peers to close their sides as long as a test may take. */
     private void openPatiently() throws Exception {
         close();
         open(LONG);
     }
 
-    /** Beyond the limit of connections in start-up. */
+    /** Checks that a connection above the limit of connections in start-up is refused. */
     private void assertRefused(Listener listener) throws IOException {
         refused.clear();
         assertThat(isClosed(connect(listener))).isTrue();

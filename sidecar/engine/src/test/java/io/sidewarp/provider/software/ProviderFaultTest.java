@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Resources that this side gives back when it fails itself: memory runs out, or the application's listeners throw. */
+/** Tests that resources are returned when this side fails: memory runs out, or the application's listeners throw. */
 class ProviderFaultTest {
 
     private static final StreamMaker OUT_OF_MEMORY = (lower, settings) -> {

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Two devices over real sockets on loopback, and what they have to do over any lower layer. */
+/** Tests two devices over real sockets on loopback, over any lower layer. */
 abstract class ProviderSuite {
 
     private static final int MIB = 1 << 20;
@@ -57,16 +57,16 @@ abstract class ProviderSuite {
         this.llp = llp;
     }
 
-    /** Of the device that listens. */
+    /** Returns the settings of the device that listens. */
     abstract SoftwareSettings serverSettings();
 
-    /** What becomes of an attempt to connect where nobody is. */
+    /** Returns the kind of failure of an attempt to connect where nobody listens. */
     abstract ConnectionFailedException.Kind nobodyThere();
 
-    /** Of connections. */
+    /** Returns the parameters of connections. */
     abstract ConnectionParameters parameters();
 
-    /** What both sides have. */
+    /** Returns the common configuration of both sides. */
     SoftwareProvider.Builder provider() {
         return SoftwareProvider.builder();
     }

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Attempts to begin an association for those who want a session. */
+/** Tests attempts to begin an association for callers that want a session. */
 final class SctpAttemptsTest {
 
     private static final InetSocketAddress PEER = new InetSocketAddress(InetAddress.getLoopbackAddress(), 7471);
@@ -164,7 +164,7 @@ final class SctpAttemptsTest {
     private static final class Endpoint implements SctpStack, SctpEndpoint {
 
         private final LinkedBlockingQueue<CompletableFuture<SctpAssociation>> attempts = new LinkedBlockingQueue<>();
-        /** What opening it throws, once. */
+        /** Error that the next call of open throws. */
         private final AtomicReference<Error> openFailure = new AtomicReference<>();
 
         @Override

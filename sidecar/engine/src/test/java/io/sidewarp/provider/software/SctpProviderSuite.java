@@ -36,7 +36,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Connections over SCTP, whatever carries it. */
+/** Tests connections over SCTP, over any carrier. */
 abstract class SctpProviderSuite extends ProviderSuite {
 
     private static final int STREAMS = 3;
@@ -108,7 +108,7 @@ abstract class SctpProviderSuite extends ProviderSuite {
         assertThat(association.paths()).hasSize(1);
     }
 
-    /** Where the server's encapsulation is, 0 without one. */
+    /** Returns the UDP port of the server's encapsulation, or 0 without encapsulation. */
     int remoteUdpPort() {
         return udpPort;
     }

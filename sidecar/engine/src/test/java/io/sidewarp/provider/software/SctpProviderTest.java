@@ -48,7 +48,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Connections over SCTP in UDP. */
+/** Tests connections over SCTP in UDP. */
 final class SctpProviderTest extends SctpProviderSuite {
 
     /** {@inheritDoc} Nothing tells that nobody listens at a UDP port, for ICMP is not to be believed. */
@@ -283,7 +283,7 @@ final class SctpProviderTest extends SctpProviderSuite {
         listener.close().get(10, TimeUnit.SECONDS);
     }
 
-    /** Sends session control messages on stream 0 as soon as the association is up, and hears nothing. */
+    /** Sends session control messages on stream 0 as soon as the association is up, and ignores all notifications. */
     private static final class MessageSender implements SctpUser {
 
         private final SctpAssociation transport;

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Peers that accept a connection and then read nothing, or late. */
+/** Tests peers that accept a connection and then read nothing, or read late. */
 final class SlowReaderTest {
 
     private static final int MIB = 1 << 20;

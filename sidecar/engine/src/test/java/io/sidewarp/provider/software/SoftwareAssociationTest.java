@@ -26,17 +26,17 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How long an association that a peer began is waited for. */
+/** Tests how long the provider waits for an association that a peer began. */
 final class SoftwareAssociationTest {
 
-    /** A loop that tells whether it has anything to do later. */
+    /** A loop that reports whether it has a scheduled task. */
     private static final class WatchedLoop extends DefaultEventLoop {
 
         boolean isWaiting() {
             return nextScheduledTaskNano() >= 0;
         }
 
-        /** When it has something to do next. */
+        /** Returns the time until the next scheduled task. */
         Duration untilNext() {
             return Duration.ofNanos(nextScheduledTaskNano());
         }

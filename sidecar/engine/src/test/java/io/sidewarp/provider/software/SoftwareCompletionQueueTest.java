@@ -10,13 +10,13 @@ import io.sidewarp.engine.verbs.WorkCompletion;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Notification by a queue that several event loops add to. */
+/** Tests the notification of a queue that several event loops add to. */
 final class SoftwareCompletionQueueTest {
 
     private final SoftwareCompletionQueue queue = new SoftwareCompletionQueue(8, Runnable::run);
     private final AtomicInteger told = new AtomicInteger();
 
-    /** What an event loop does for a completion, once it has claimed the entry. */
+    /** Adds a completion in the way of an event loop, once the loop has claimed the entry. */
     private void complete(long sequence, boolean solicited) {
         queue.entry(sequence);
         queue.publish(sequence);

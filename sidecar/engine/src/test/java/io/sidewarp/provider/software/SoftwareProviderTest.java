@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Connections over TCP. */
+/** Tests connections over TCP. */
 final class SoftwareProviderTest extends ProviderSuite {
 
     private final WorkRequest request = new WorkRequest();

@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Moments of a queue pair that two devices do not meet at will. */
+/** Tests states of a queue pair that two devices cannot reach at a chosen time. */
 final class SoftwareQueuePairTest {
 
     private final SoftwareProvider provider =

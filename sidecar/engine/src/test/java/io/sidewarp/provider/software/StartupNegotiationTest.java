@@ -51,7 +51,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What two devices agree on over real sockets, and what they do when they cannot. */
+/** Tests the agreement of two devices over real sockets, and their reaction if they cannot agree. */
 final class StartupNegotiationTest {
 
     private final BlockingQueue<ConnectionRequest> requests = new LinkedBlockingQueue<>();

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is said of addresses that TCP cannot connect to. */
+/** Tests the error messages for addresses that TCP cannot connect to. */
 final class TcpFailureTest {
 
     private static final int PORT = 7471;
@@ -33,7 +33,7 @@ final class TcpFailureTest {
         return TcpFailure.describe(new InetSocketAddress(InetAddress.getByName(address), PORT), said);
     }
 
-    /** As the kernel refuses them before anything is sent. */
+    /** Tests addresses that the kernel refuses before it sends anything. */
     @ParameterizedTest
     @CsvSource({
         "255.255.255.255, use the peer's own address",
@@ -59,7 +59,7 @@ final class TcpFailureTest {
                 .contains("no TCP connection to", "told by the kernel", advice);
     }
 
-    /** As Netty tells of a channel that it cannot make. */
+    /** Tests the error of Netty for a channel that it cannot make. */
     @Test
     void aSocketThatCannotBeHadIsTold() {
         InetSocketAddress remote = new InetSocketAddress(InetAddress.getLoopbackAddress(), PORT);

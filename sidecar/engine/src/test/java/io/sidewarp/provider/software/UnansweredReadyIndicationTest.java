@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A graceful close behind a ready-to-receive Read that the peer never answers. */
+/** Tests a graceful close after a ready-to-receive Read that the peer never answers. */
 final class UnansweredReadyIndicationTest {
 
     private static final int REQUEST = 24;

@@ -13,10 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/**
- * A Responder, written with plain sockets, that accepts with a C bit and an ORD of its own choice and takes what it gets
- * for it.
- */
+/** A Responder with plain sockets. Accepts with a C bit and an ORD that a test chooses, and keeps the Terminate. */
 final class WantingResponder implements AutoCloseable {
 
     private static final int REQUEST = 24;

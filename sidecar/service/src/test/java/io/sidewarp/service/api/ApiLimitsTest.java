@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What the sidecar holds for clients by their connections with the API and by calls. */
+/** Tests the limits on API connections and calls of clients. */
 class ApiLimitsTest {
 
     @Test

@@ -30,7 +30,7 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Callers of transfers who leave before their work is complete. */
+/** Tests callers of transfers who leave before their work is complete. */
 class CancelledTransferTest {
 
     @Test
@@ -73,7 +73,7 @@ class CancelledTransferTest {
         return new WeakReference<>(caller);
     }
 
-    /** Those that are posted. */
+    /** Returns the number of posted receives. */
     private static int receives(TestSession session) {
         return session.sharedReceives()
                 .listSharedReceiveQueues(ListSharedReceiveQueuesRequest.newBuilder()

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Reports of the Java client's flush and close() about data, between two sidecars. */
+/** Tests the reports of the Java client's flush and close() about data, between two sidecars. */
 class ClientDeliveryTest {
 
     private static final int SIZE = 4096;

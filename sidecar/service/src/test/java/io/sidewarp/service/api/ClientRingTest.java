@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Queues of the Java client over rings of a sidecar, between two sidecars. */
+/** Tests queues of the Java client over rings, between two sidecars. */
 class ClientRingTest {
 
     private static final Duration LONG = Duration.ofSeconds(20);

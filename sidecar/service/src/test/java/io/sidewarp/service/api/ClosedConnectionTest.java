@@ -30,7 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** What is known of a connection that was closed, and what is not kept of it. */
+/** Tests what the sidecar still knows of a closed connection, and what it releases. */
 class ClosedConnectionTest extends TwoSidecars {
 
     private static final int SIZE = 64;
@@ -87,7 +87,7 @@ class ClosedConnectionTest extends TwoSidecars {
         assertThat(last.getMessage()).contains("no buffer available");
     }
 
-    /** In a frame of its own, which holds the queue pair no longer than that. */
+    /** A method of its own, so that its frame holds the queue pair no longer than necessary. */
     private WeakReference<QueuePair> queuePair(Connection connection) {
         CompletableFuture<WeakReference<QueuePair>> found = new CompletableFuture<>();
         Session session = left.sidecar().sessions().require(client.token(), new Peer(0, uid(), 0));

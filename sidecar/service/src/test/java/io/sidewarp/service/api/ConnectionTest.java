@@ -37,7 +37,7 @@ import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** What connections and listeners are made of, their limits, and their end. */
+/** Tests the creation of connections and listeners, their limits, and their end. */
 class ConnectionTest extends TwoSidecars {
 
     @Override

@@ -24,7 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Waits of a connection, as its state, an event and its description tell them. */
+/** Tests the reports about waiting connections: in the state, in an event, and in the description. */
 class ConnectionWaitsTest extends TwoSidecars {
 
     private static final int SIZE = 64;

@@ -53,7 +53,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Connections that have an id before Connect or Accept. */
+/** Tests connections that have an ID before Connect or Accept. */
 class CreateConnectionTest extends TwoSidecars {
 
     private static final int SIZE = 64;

@@ -50,7 +50,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whether a program can tell that its data arrived. */
+/** Tests the reports to a program about the delivery of its data. */
 class DeliveryTest extends TwoSidecars {
 
     private static final int SIZE = 64;

@@ -31,7 +31,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
 
-/** Immediate Data and atomic operations (RFC 7306) through the API, over two sidecars. */
+/** Tests Immediate Data and atomic operations (RFC 7306) through the API, over two sidecars. */
 class ExtensionsTest extends TwoSidecars {
 
     private static final long DATA = 0x8000_0000_0000_0001L;

@@ -35,7 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** What a Connect that comes to nothing says, and that it leaves nothing behind. */
+/** Tests the error of a failing Connect, and that nothing remains of it. */
 class FailedConnectTest extends TwoSidecars {
 
     @Override

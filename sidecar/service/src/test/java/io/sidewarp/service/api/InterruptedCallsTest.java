@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Calls of the Java client that create something, and that stop waiting at some moment of their way. */
+/** Tests creating calls of the Java client that are interrupted at some moment. */
 class InterruptedCallsTest {
 
     private static final int ROUNDS = 300;

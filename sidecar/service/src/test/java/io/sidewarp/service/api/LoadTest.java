@@ -16,7 +16,7 @@ import io.sidewarp.v1.Region;
 import java.util.Iterator;
 import org.junit.jupiter.api.Test;
 
-/** The pieces of Load calls. */
+/** Tests the pieces of Load calls. */
 class LoadTest {
 
     private static final int PIECE = 128 << 10;

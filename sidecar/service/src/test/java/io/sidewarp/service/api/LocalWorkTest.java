@@ -25,7 +25,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Local invalidation and enabling of regions through the API. */
+/** Tests local invalidation and enabling of regions through the API. */
 class LocalWorkTest extends TwoSidecars {
 
     private long connection;

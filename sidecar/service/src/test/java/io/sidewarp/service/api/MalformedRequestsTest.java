@@ -21,13 +21,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests that are no messages of the contract. */
+/** Tests requests that are not messages of the contract. */
 class MalformedRequestsTest {
 
     private static final byte[] TRUNCATED = {0x0a};
     private static final byte[] NO_UTF_8 = {0x0a, 1, (byte) 0xff};
 
-    /** Of gRPC, which tells there of what goes wrong in a call. */
+    /** Log lines of gRPC, which logs errors of calls there. */
     private final LogLines log = LogLines.of("io.grpc");
 
     private TestSidecar sidecar;

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Connects to peers by names for which no DNS answers. */
+/** Tests connects to peers by names for which no DNS answers. */
 class NameLookupTest {
 
     private static final int CONNECTIONS = 4;
@@ -169,7 +169,7 @@ class NameLookupTest {
         }
     }
 
-    /** What a connect to the peer gets that waits for 50 ms. */
+    /** Returns the status of a connect to the peer with a timeout of 50 ms. */
     private Status failureOfABriefConnect(int peer) {
         return Waiting.status(() -> session.connections()
                 .connect(request(peer)

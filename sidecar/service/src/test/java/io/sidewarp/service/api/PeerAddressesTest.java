@@ -28,7 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** Connects to peers whose names have several addresses. */
+/** Tests connects to peers whose names have several addresses. */
 class PeerAddressesTest extends TwoSidecars {
 
     private static final String FIRST = "127.0.0.2";
@@ -163,7 +163,9 @@ class PeerAddressesTest extends TwoSidecars {
                         .build());
     }
 
-    /** A port of the first address that answers no SYN: the kernel drops them while the backlog of a listener is full. */
+    /**
+     * A port of the first address that answers no SYN. The kernel drops SYNs while the backlog of a listener is full.
+     */
     private static final class SilentAddress implements AutoCloseable {
 
         private static final int BACKLOG = 1;

@@ -31,7 +31,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Semantics of a work queue, whatever carries it. transfer.proto has the text. */
+/** Tests the semantics of a work queue, over any path. transfer.proto defines the semantics. */
 abstract class QueueSemanticsSuite extends TwoSidecars {
 
     static final int SIZE = 64;

@@ -21,7 +21,7 @@ import io.sidewarp.v1.WorkRequest;
 import java.util.Collections;
 import org.junit.jupiter.api.Test;
 
-/** The Queue call keeps what a queue of work promises. */
+/** Tests the semantics of a work queue over the Queue call. */
 class QueueSemanticsTest extends QueueSemanticsSuite {
 
     @Override

@@ -35,7 +35,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The Queue call, over two sidecars. */
+/** Tests the Queue call over two sidecars. */
 class QueueTest extends TwoSidecars {
 
     private static final int SIZE = 4096;

@@ -61,7 +61,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The privileged resource manager (RFC 5040 section 8.1.2): quotas of sessions and peers, and what sessions share. */
+/**
+ * Tests the privileged resource manager (RFC 5040 section 8.1.2): quotas of sessions and peers, and resources that
+ * sessions share.
+ */
 class ResourceManagerTest {
 
     private static final int SIZE = 64;
@@ -170,7 +173,7 @@ class ResourceManagerTest {
         assertThat(Waiting.status(call).getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
     }
 
-    /** What was refused, by setting. */
+    /** Returns the number of refusals by setting. */
     private static Map<String, Double> refusals(TestSidecar sidecar) {
         Map<String, Double> refusals = new HashMap<>();
         Matcher refused = REFUSED.matcher(sidecar.get("/q/metrics"));
@@ -375,7 +378,7 @@ class ResourceManagerTest {
         return session.token();
     }
 
-    /** How a call ends that names a session and nothing else. */
+    /** Returns the status of a call whose request holds only a session. */
     private static <Q, A> Status call(TestSession client, MethodDescriptor<Q, A> method, String session) {
         ProtoMethodDescriptorSupplier proto = (ProtoMethodDescriptorSupplier) method.getSchemaDescriptor();
         Message request = naming(session, proto.getMethodDescriptor().getInputType());

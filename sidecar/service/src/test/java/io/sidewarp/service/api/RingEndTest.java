@@ -42,7 +42,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Rings that end, or lose their file, while something else goes on. */
+/** Tests rings that end, or lose their file, while other calls or work continue. */
 final class RingEndTest extends TwoSidecars {
 
     private static final int SIZE = 4096;

@@ -30,7 +30,7 @@ import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Rings over several connections, full send queues, shared receive queues and two completion rings. */
+/** Tests rings over several connections, full send queues, shared receive queues and two completion rings. */
 final class RingPairsTest extends SharedReceiveFixture {
 
     private static final int ENTRIES = 16;

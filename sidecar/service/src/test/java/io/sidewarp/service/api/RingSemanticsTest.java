@@ -7,7 +7,7 @@ import io.sidewarp.service.testing.PostedWork;
 import io.sidewarp.service.testing.RingWork;
 import io.sidewarp.service.testing.TestSession;
 
-/** Rings keep what a queue of work promises. */
+/** Tests the semantics of a work queue over rings. */
 class RingSemanticsTest extends QueueSemanticsSuite {
 
     @Override

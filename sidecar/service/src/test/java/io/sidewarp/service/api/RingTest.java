@@ -35,7 +35,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Rings in shared memory, by the words of docs/rings.md. */
+/** Tests rings in shared memory, as docs/rings.md describes them. */
 final class RingTest extends TwoSidecars {
 
     private static final int SIZE = 4096;

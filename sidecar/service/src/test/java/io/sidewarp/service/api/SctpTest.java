@@ -36,7 +36,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Connections over SCTP, between two sidecars. */
+/** Tests connections over SCTP, between two sidecars. */
 class SctpTest extends TwoSidecars {
 
     private static final int SIZE = 1 << 20;

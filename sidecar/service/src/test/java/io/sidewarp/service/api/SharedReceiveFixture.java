@@ -23,7 +23,7 @@ import io.sidewarp.v1.WorkRequest;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 
-/** The server's connections share a receive queue, the client's send to them. */
+/** Connections of the server share a receive queue. Connections of the client send to them. */
 abstract class SharedReceiveFixture extends TwoSidecars {
 
     static final int SLOT = 64;

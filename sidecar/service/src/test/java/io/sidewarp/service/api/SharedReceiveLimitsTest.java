@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What shared receive queues refuse, and what quotas bound. */
+/** Tests the refusals of shared receive queues, and their quotas. */
 class SharedReceiveLimitsTest extends SharedReceiveFixture {
 
     @Test
@@ -61,7 +61,7 @@ class SharedReceiveLimitsTest extends SharedReceiveFixture {
         assertThat(own.getDescription()).contains("options.receive_queue is 4");
     }
 
-    /** What a connect of the server with options fails with; nothing needs to listen for that. */
+    /** Returns the error of a connect of the server with options. No listener is necessary. */
     private Status refusedConnect(ConnectionOptions options) {
         return Waiting.status(() -> server.connections()
                 .connect(server.connectRequest(1).setOptions(options).build()));

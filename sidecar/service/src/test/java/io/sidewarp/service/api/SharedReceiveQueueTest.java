@@ -30,7 +30,7 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** Work of shared receive queues, over two sidecars. */
+/** Tests work of shared receive queues, over two sidecars. */
 class SharedReceiveQueueTest extends SharedReceiveFixture {
 
     @Test
@@ -77,7 +77,7 @@ class SharedReceiveQueueTest extends SharedReceiveFixture {
             }
             server.device().getDevice(GetDeviceRequest.getDefaultInstance());
             int[] got = new int[2];
-            // As many messages are on their way as receives are posted: a receive is posted again when it is complete.
+            // As many messages are in flight as receives are posted, because a completed receive is posted again.
             for (int i = 0; i < messages + 8; i++) {
                 if (i >= 8) {
                     WorkCompletion completion = receiver.next();

@@ -28,7 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** How callers and administrators say how MPA start-up goes. */
+/** Tests the options of callers and administrators for MPA start-up. */
 class StartupOptionsTest extends TwoSidecars {
 
     @Override

@@ -41,7 +41,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** The simple calls, over two sidecars. */
+/** Tests the simple calls over two sidecars. */
 class TransferTest extends TwoSidecars {
 
     private static final int SIZE = 1 << 20;

@@ -8,7 +8,7 @@ import io.sidewarp.service.testing.TestSidecar;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Two sidecars, with a session at each: the client's at the left one, the server's at the right one. */
+/** Two sidecars with a session at each: the client's at the left sidecar, the server's at the right sidecar. */
 abstract class TwoSidecars {
 
     TestSidecar left;

@@ -47,8 +47,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Callers that leave before they are told what was created for them, for instance while the pages of their region are
- * prepared. The test says when the preparation goes on.
+ * Tests callers that leave before they receive the created object, for example while the pages of their region are
+ * prepared. The test says when the preparation continues.
  */
 class UnfinishedRegistrationTest {
 

@@ -22,7 +22,7 @@ import java.net.ServerSocket;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Clients that open a session and do not read its events. */
+/** Tests clients that open a session and do not read its events. */
 class UnreadEventsTest {
 
     /** Events that wait in the sidecar at most. */
@@ -53,7 +53,10 @@ class UnreadEventsTest {
         }
     }
 
-    /** Of connections that nobody accepts, and of the one that is returned. */
+    /**
+     * Makes events with connections that nobody accepts, and with one accepted connection. Returns the ID of the
+     * accepted connection.
+     */
     private static long makeEvents(TestSession client, String session) throws IOException {
         int closed;
         try (ServerSocket socket = new ServerSocket(0, 0, InetAddress.getLoopbackAddress())) {

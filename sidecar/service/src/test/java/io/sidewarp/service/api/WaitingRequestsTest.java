@@ -42,11 +42,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the sidecar holds for connection requests that nobody has decided about. */
+/** Tests the sidecar's limits on undecided connection requests. */
 class WaitingRequestsTest {
 
     private static final int PRIVATE_DATA = 512;
-    /** One octet more than an enhanced start-up has room for, and less than without. */
+    /** One byte more than fits into an enhanced start-up, but less than fits into another start-up. */
     private static final ByteString TOO_LONG = ByteString.copyFrom(new byte[509]);
     /** Far more than the transport takes for a client that does not read. */
     private static final int DEPARTED = 300;
@@ -232,7 +232,8 @@ class WaitingRequestsTest {
             CompletableFuture<Connection> lapsing = connect(byDefault.port());
             assertThat(Waiting.status(() -> Waiting.join(lapsing)).getCode()).isEqualTo(Status.Code.UNAVAILABLE);
 
-            // Of no effect, and not one too many with the half second of the listener.
+            // This timeout has no effect. It must not be refused either, although with the listener's half second it
+            // would exceed the maximum.
             Duration hour = Duration.newBuilder().setSeconds(3600).build();
             server.connections()
                     .accept(AcceptRequest.newBuilder()

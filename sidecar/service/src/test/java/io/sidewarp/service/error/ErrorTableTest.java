@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The table of errors in docs/errors.md against that of the code. */
+/** Compares the table of errors in docs/errors.md with the code. */
 class ErrorTableTest {
 
     private static final Pattern ROW =

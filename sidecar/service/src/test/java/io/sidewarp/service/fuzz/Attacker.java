@@ -20,7 +20,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A session whose application does to its rings whatever it can. */
+/** A session whose application corrupts its rings in every possible way. */
 final class Attacker implements AutoCloseable {
 
     private static final int MAX_QUEUES = 3;
@@ -265,7 +265,7 @@ final class Attacker implements AutoCloseable {
             try {
                 call.run();
             } catch (StatusRuntimeException e) {
-                // What is gone, or not known, is refused.
+                // The sidecar refuses calls on objects that are gone or unknown.
             }
         }));
     }

@@ -20,7 +20,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
-/** Two sessions that nobody attacks: their connection and their rings have to work whatever others do. */
+/** Two sessions without an attacker. Their connection and their rings must work whatever other sessions do. */
 final class Canary implements AutoCloseable {
 
     private static final int ENTRIES = 16;

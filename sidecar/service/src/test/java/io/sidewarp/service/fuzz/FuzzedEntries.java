@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Makes entries of work rings: right ones, and right ones with something wrong. */
+/** Makes entries of work rings: valid entries, and valid entries with one error. */
 final class FuzzedEntries {
 
     private static final int[] LENGTHS = {0, 1, 8, 9, 64, 999, 1000, 1001, 4096, 1 << 20, Integer.MAX_VALUE, -1};

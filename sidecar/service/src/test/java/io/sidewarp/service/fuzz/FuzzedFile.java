@@ -12,8 +12,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A file of the shared volume, used by system calls alone: a mapping would raise faults in this process when the file is cut
- * short. Thread-safe.
+ * A file of the shared volume, used by system calls only. A mapping would raise faults in this process when the file is
+ * truncated. Thread-safe.
  */
 final class FuzzedFile implements AutoCloseable {
 

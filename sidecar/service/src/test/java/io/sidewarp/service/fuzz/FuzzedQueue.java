@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
-/** A completion ring with a send ring and a receive ring, whose application keeps no rule. */
+/** A completion ring with a send ring and a receive ring, whose application breaks every rule. */
 final class FuzzedQueue implements AutoCloseable {
 
     private static final int SEND = 0;

@@ -15,7 +15,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
-/** A region in the middle of a file that is filled with a pattern: what is written beside it shows. */
+/** A region in the middle of a file that is filled with a pattern, so that writes beside the region show. */
 final class GuardedRegion implements AutoCloseable {
 
     /** Bytes of the region; the rest of its page is mapped and must not change. */

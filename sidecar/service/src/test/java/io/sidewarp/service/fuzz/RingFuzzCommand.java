@@ -10,10 +10,7 @@ import java.util.Random;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
-/**
- * What `./sidewarp fuzz rings` runs. Exit status 0 says that nothing was found, 1 that something was, 2 that the arguments are
- * wrong.
- */
+/** Implements `./sidewarp fuzz rings`. Exit status 0 means no finding, 1 a finding, 2 wrong arguments. */
 final class RingFuzzCommand {
 
     private static final String USAGE = """

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A short run of the fuzzer of rings in each build. */
+/** Runs the fuzzer of rings for a short time in each build. */
 class RingFuzzTest {
 
     private static final int ROUNDS = 12;

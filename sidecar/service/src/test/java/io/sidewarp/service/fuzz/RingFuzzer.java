@@ -24,8 +24,9 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * Arbitrary contents of rings under a running sidecar. A round has two sessions that are connected; they write right entries,
- * wrong entries and random bytes, cut files, misuse sockets and end objects. A third pair of sessions, the canary, has to go on.
+ * Fuzzes the content of rings under a running sidecar. A round has two connected sessions. They write valid entries,
+ * invalid entries and random bytes, truncate files, misuse sockets and end objects. A third pair of sessions, the
+ * canary, must continue.
  */
 final class RingFuzzer implements AutoCloseable {
 
@@ -200,7 +201,7 @@ final class RingFuzzer implements AutoCloseable {
         sidecar.close();
     }
 
-    /** Writes into a file while others use it, if there is one. */
+    /** Writes into a file while others use it, if the file exists. */
     private static final class Scribbler implements AutoCloseable {
 
         private final Thread thread;
@@ -239,8 +240,8 @@ final class RingFuzzer implements AutoCloseable {
     }
 
     /**
-     * Collects what the sidecar logs and must not: errors, and exceptions of any level. gRPC warns of transports that are closed
-     * while it writes, as they are here.
+     * Collects log lines that the sidecar must not write: errors, and exceptions of any level. Ignores warnings of gRPC
+     * about transports that are closed while it writes, because this fuzzer closes them.
      */
     private static final class LogWatch extends Handler {
 

@@ -52,12 +52,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DrainTest {
 
     private static final int SIZE = 4 << 20;
-    /** Of which a transport takes a part only, of a peer that does not read. */
+    /** Number of Writes of which a transport takes only a part if the peer does not read. */
     private static final int WRITES = 16;
 
     private static final int FRAME_LENGTH = 20;
     private static final int PIECE = 16 << 10;
-    /** As many as a transport takes of a peer that does not read, and more than are read within two seconds. */
+    /**
+     * Number of pieces that a transport accepts for a peer that does not read. A slow peer needs more than two seconds
+     * for them.
+     */
     private static final int PIECES = 32;
 
     @Test
@@ -208,7 +211,7 @@ class DrainTest {
                 TestQueue queue = session.queue(2 * WRITES)) {
             CompletableFuture<Connection> connecting =
                     session.connect(session.connectRequest(peers.getLocalPort()).build());
-            // What is written to it ends only when it reads.
+            // A write to this peer completes only when the peer reads.
             try (Socket peer = accept(peers)) {
                 long connection = Waiting.join(connecting).getId();
                 Region source = session.managed(SIZE);

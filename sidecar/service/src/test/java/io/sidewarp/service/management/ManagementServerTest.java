@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the management port does with clients that want too much of it. */
+/** Tests the management port with clients that use too many resources. */
 class ManagementServerTest {
 
     private static final int REQUESTS = 3000;

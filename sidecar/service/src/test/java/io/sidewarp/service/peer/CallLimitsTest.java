@@ -114,7 +114,7 @@ class CallLimitsTest {
                 .open(USER, channel);
     }
 
-    /** A call of a connection, and what it was closed with. */
+    /** A call of a connection, and its closing status. */
     private static final class TestCall extends ServerCall<GetDeviceRequest, GetDeviceResponse> {
 
         private final ApiConnection connection;

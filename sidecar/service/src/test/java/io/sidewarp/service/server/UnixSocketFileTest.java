@@ -63,7 +63,7 @@ class UnixSocketFileTest {
             SocketChannel.open(UnixDomainSocketAddress.of(path)).close();
             assertThat(left.isOpen()).isTrue();
         }
-        // What was left is tried, and replaced.
+        // The leftover socket is tried, and replaced.
         try (UnixSocketFile file = new UnixSocketFile(path, 0600);
                 ServerSocketChannel server = bind(file.prepare())) {
             file.publish();

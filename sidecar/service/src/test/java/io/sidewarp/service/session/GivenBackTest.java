@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Quotas of a session when memory, threads or the device run short in the middle of a call. */
+/** Tests that quotas of a session are returned when memory, threads or the device run short during a call. */
 class GivenBackTest {
 
     private static final Peer PEER = new Peer(1, 1000, 1000);

@@ -51,7 +51,7 @@ final class Collector implements AutoCloseable {
         server.shutdownNow();
     }
 
-    /** A span in the words of OTLP. */
+    /** A span with the terms of OTLP. */
     record CollectedSpan(
             String trace, String id, String parent, String name, List<String> attributes, List<String> events) {}
 

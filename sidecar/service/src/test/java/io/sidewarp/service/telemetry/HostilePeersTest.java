@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Each limit that a peer can run into is the setting's, and its counter tells. */
+/** Tests that each limit for peers comes from its setting, and that its counter counts. */
 class HostilePeersTest {
 
     private static final int FRAME_LENGTH = 20;

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which work requests have their latency measured. */
+/** Tests which work requests are sampled for latency. */
 class WorkMeterTest {
 
     private static WorkMeter meter(int sampling) {

@@ -10,7 +10,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 
-/** GET over HTTP. */
+/** Sends GET requests over HTTP. */
 public final class Http {
 
     private static final HttpClient CLIENT =

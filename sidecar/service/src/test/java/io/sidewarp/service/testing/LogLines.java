@@ -10,7 +10,7 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** What comes to a logger, those below it included, until this is closed. */
+/** Collects the lines of a logger and of loggers below it, until this object is closed. */
 public final class LogLines implements AutoCloseable {
 
     private final List<String> lines = new CopyOnWriteArrayList<>();
@@ -40,7 +40,7 @@ public final class LogLines implements AutoCloseable {
         return new LogLines(logger, Level.ALL);
     }
 
-    /** Of warnings, and what is worse. */
+    /** Collects warnings and more severe lines. */
     public static LogLines warnings(String logger) {
         return new LogLines(logger, Level.WARNING);
     }

@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 
-/** Messages as they are on the wire, whatever they mean. */
+/** Messages as bytes on the wire, without an interpretation. */
 public final class Octets {
 
     private static final MethodDescriptor.Marshaller<byte[]> MARSHALLER = new MethodDescriptor.Marshaller<>() {

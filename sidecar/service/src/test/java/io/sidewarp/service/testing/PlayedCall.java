@@ -7,13 +7,13 @@ import io.grpc.stub.ServerCallStreamObserver;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A call without a transport, that takes responses once it is told to be ready. */
+/** A call without a transport. It accepts responses once a test sets it ready. */
 public class PlayedCall<R> extends ServerCallStreamObserver<R> {
 
     private final List<R> told = new ArrayList<>();
     private volatile boolean ready;
 
-    /** What its client was told, if only one thread tells. */
+    /** Returns the responses to the client, if only one thread responds. */
     public List<R> told() {
         return told;
     }

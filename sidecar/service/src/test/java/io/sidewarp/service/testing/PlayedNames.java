@@ -13,7 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
-/** Names for which no DNS answers until a test lets them be unknown, and names that have the addresses that a test wants. */
+/** Names for which no DNS answers until a test makes them unknown, and names with addresses that a test sets. */
 public final class PlayedNames extends InetAddressResolverProvider {
 
     private static final String DOMAIN = ".unanswered.test";

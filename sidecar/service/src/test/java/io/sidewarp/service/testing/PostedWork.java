@@ -8,7 +8,7 @@ import io.sidewarp.v1.WorkRequest;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A queue of work, whatever carries it: takes work requests, and gives their completions. */
+/** A queue of work over any path. Takes work requests, and returns their completions. */
 public interface PostedWork extends AutoCloseable {
 
     /** Posts work in this order. Work that has no room yet waits on the client's side. */

@@ -11,7 +11,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 
-/** Rings as a queue of work. A thread of its own takes the completions, and posts what had no room before. */
+/** Rings as a queue of work. Its own thread takes the completions, and posts work that had no room before. */
 public final class RingWork implements PostedWork {
 
     private static final long PAUSE_NANOS = 50_000;

@@ -14,7 +14,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-/** The client of a call, which reads the first response only until it is told to read. */
+/** The client of a call. Reads only the first response until a test lets it read. */
 public final class SlowReader<Q, R> implements ClientResponseObserver<Q, R> {
 
     private final BlockingQueue<R> responses = new LinkedBlockingQueue<>();
@@ -36,7 +36,7 @@ public final class SlowReader<Q, R> implements ClientResponseObserver<Q, R> {
         call.request(Integer.MAX_VALUE);
     }
 
-    /** What the next responses tell, up to one that tells the last. */
+    /** Returns a value of each next response, up to the response with the last value. */
     public <V> List<V> until(V last, Function<R, V> told) throws InterruptedException {
         List<V> all = new ArrayList<>();
         do {

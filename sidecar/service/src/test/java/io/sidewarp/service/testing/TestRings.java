@@ -306,7 +306,7 @@ public final class TestRings implements AutoCloseable {
         return all;
     }
 
-    /** Whether no completion is there. */
+    /** Returns whether the ring has no completion. */
     public boolean isEmpty() {
         return !completions.isReady();
     }

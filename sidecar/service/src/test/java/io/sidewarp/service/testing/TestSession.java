@@ -319,7 +319,7 @@ public final class TestSession implements AutoCloseable {
             return address().getPort();
         }
 
-        /** Where it listens. */
+        /** Returns the address of the listener. */
         public io.sidewarp.v1.Listening address() {
             failure.thenRun(() -> responses.add(ListenResponse.getDefaultInstance()));
             ListenResponse first = take(responses);

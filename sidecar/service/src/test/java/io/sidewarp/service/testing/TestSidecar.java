@@ -120,7 +120,7 @@ public final class TestSidecar implements AutoCloseable {
         return new TestSession(channel(), name);
     }
 
-    /** What the management listener answers. */
+    /** Returns the answer of the management listener. */
     public String get(String path) {
         return Http.get(sidecar.managementAddress().orElseThrow(), path).body();
     }

@@ -11,7 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Waits, and looks into failures. */
+/** Waits for results, and extracts the causes of failures. */
 public final class Waiting {
 
     private static final long SECONDS = 20;

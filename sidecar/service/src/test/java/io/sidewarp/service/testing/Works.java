@@ -12,7 +12,7 @@ import io.sidewarp.v1.Sge;
 import io.sidewarp.v1.WorkRequest;
 import io.sidewarp.v1.WriteWork;
 
-/** Makes work. */
+/** Makes work requests. */
 public final class Works {
 
     private Works() {}

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What is kept of calls that have ended while their work goes on. */
+/** Tests what the sidecar keeps of ended calls while their work continues. */
 class LeftBehindTest extends PlayedQueues {
 
     private static final int LARGE = 4 << 20;

@@ -19,7 +19,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** A queue pair, or shared receive queue, with its completion queue: all work succeeds when the test says so. */
+/** A queue pair or shared receive queue with its completion queue. All work succeeds when the test says so. */
 final class PlayedEngine implements QueuePair, SharedReceiveQueue, CompletionQueue {
 
     @Override
@@ -36,7 +36,7 @@ final class PlayedEngine implements QueuePair, SharedReceiveQueue, CompletionQue
     private int polled;
     private long carriedOut;
     private Runnable listener = () -> {};
-    /** Whether it takes no more work. */
+    /** True if the engine accepts no more work. */
     boolean closing;
 
     /** Work that was posted so far. */
@@ -44,7 +44,7 @@ final class PlayedEngine implements QueuePair, SharedReceiveQueue, CompletionQue
         return carriedOut;
     }
 
-    /** Whether all completions were taken. */
+    /** Returns whether all completions were taken. */
     boolean isIdle() {
         return posted == 0;
     }

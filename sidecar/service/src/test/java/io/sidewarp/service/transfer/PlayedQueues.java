@@ -53,7 +53,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Queue calls of a session with one connection; gRPC and the engine are played by the test. */
+/** Queue calls of a session with one connection. The test plays gRPC and the engine. */
 abstract class PlayedQueues {
 
     static final int WORK_PER_MESSAGE = PlayedEngine.CAPACITY;
@@ -198,7 +198,7 @@ abstract class PlayedQueues {
         return QueueRequest.newBuilder().setPost(post).build();
     }
 
-    /** The caller of a Queue call, which reads unless a test has it stop. */
+    /** The caller of a Queue call. It reads unless a test stops it. */
     static final class Caller extends PlayedCall<QueueResponse> {
 
         private Runnable cancelled = () -> {};

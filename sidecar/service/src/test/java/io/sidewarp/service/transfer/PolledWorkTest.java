@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** When completions go to the application. */
+/** Tests when completions are sent to the application. */
 class PolledWorkTest {
 
     private final Path directory = TestSidecar.newDirectory();
@@ -110,7 +110,7 @@ class PolledWorkTest {
         void resumeWaiting() {}
     }
 
-    /** Each flush is a message. */
+    /** Records each flush as a message. */
     private static final class Messages implements CompletionSink {
 
         private final List<List<Long>> sent = new ArrayList<>();

@@ -13,7 +13,7 @@ import io.sidewarp.v1.WorkRequest;
 import java.util.Collections;
 import org.junit.jupiter.api.Test;
 
-/** When a Queue call asks for requests and sends responses. */
+/** Tests when a Queue call requests messages and sends responses. */
 class QueueFlowTest extends PlayedQueues {
 
     private final Caller caller = new Caller();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each file of {@link Sample} against an API server that has the generated definitions. */
+/** Applies each file of {@link Sample} to an API server that has the generated definitions. */
 @RealApiServer
 class CustomResourceValidationTest {
 

@@ -26,12 +26,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
-/** The generated definitions, and whether the files of {@link Sample} use all that is in them. */
+/** Checks the generated definitions, and that the files of {@link Sample} use all of their properties. */
 class DefinitionsTest {
 
     static final List<Class<? extends CustomResource<?, ?>>> TYPES = Sample.TYPES;
 
-    /** Those that users write. */
+    /** Custom resources that users write. */
     static final List<Class<? extends CustomResource<?, ?>>> WRITTEN_BY_USERS =
             List.of(IwarpNicPolicy.class, SidecarProfile.class);
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What {@code kubectl get} shows: the columns and cells of the tables that the API server makes. */
+/** Checks the columns and cells of {@code kubectl get}, whose tables the API server makes. */
 @RealApiServer
 class PrinterColumnsTest {
 

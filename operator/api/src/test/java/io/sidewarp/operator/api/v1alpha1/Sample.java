@@ -22,9 +22,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A file of the test resources with a custom resource. The first document is what a user writes. {@code valid-*.yaml} have a
- * second one, with the members as the API server returns them. {@code invalid-*.yaml} begin with comments:
- * {@code # refused: a; b} gives the texts that the refusal has to contain, {@code # needs: CEL} what refuses it.
+ * A file of the test resources with a custom resource. The first document is the input of a user. A second document of
+ * {@code valid-*.yaml} has the members that the API server returns. Files {@code invalid-*.yaml} begin with comments.
+ * The comment {@code # refused: a; b} lists texts that the refusal must contain. The comment {@code # needs: CEL} says
+ * that only CEL rules refuse the file.
  */
 record Sample(Class<? extends CustomResource<?, ?>> type, Path file, List<String> documents) {
 
@@ -82,12 +83,12 @@ record Sample(Class<? extends CustomResource<?, ?>> type, Path file, List<String
         }
     }
 
-    /** What a user writes. */
+    /** Returns the input of a user. */
     GenericKubernetesResource input() {
         return Serialization.unmarshal(inputTree().toString(), GenericKubernetesResource.class);
     }
 
-    /** What a user writes, as programs read it. */
+    /** Returns the input of a user as an object of its type. */
     CustomResource<?, ?> typedInput() {
         return Serialization.unmarshal(inputTree().toString(), type);
     }

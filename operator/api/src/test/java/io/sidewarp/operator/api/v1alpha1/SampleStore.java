@@ -10,7 +10,7 @@ import io.sidewarp.operator.testing.TestNamespaces;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Puts samples into an API server that has the generated definitions, and takes them out again. */
+/** Puts samples into an API server that has the generated definitions, and removes them again. */
 final class SampleStore {
 
     private final KubernetesClient client;

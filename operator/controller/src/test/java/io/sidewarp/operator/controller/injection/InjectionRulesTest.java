@@ -149,7 +149,8 @@ class InjectionRulesTest {
                 argumentSet("no memory", true, pod("sidewarp.io/shared-memory: '0'", ""), "above 0"),
                 argumentSet("unsaid memory", true, pod("sidewarp.io/shared-memory: ''", ""), "for instance 512Mi"),
                 argumentSet(
-                        // With more digits of the exponent the sidecar's limit of memory takes minutes to calculate.
+                        // With more digits in the exponent, the calculation of the sidecar's memory limit takes
+                        // minutes.
                         "memory beyond all numbers",
                         true,
                         pod("sidewarp.io/shared-memory: '1e9999'", ""),

@@ -426,7 +426,7 @@ class PodMutatorTest {
 
         AdmissionResponse response = AdmissionUtils.admissionResponseFromMutation(original, mutated);
 
-        // What the API server applies it to is what its client sent, not what our classes make of it.
+        // The API server applies the patch to what its client sent, and not to what our classes make of it.
         JsonNode sent = mapper.valueToTree(Yaml.parse(yaml, Map.class));
         JsonNode patch = mapper.readTree(Base64.getDecoder().decode(response.getPatch()));
         JsonNode applied = JsonPatch.apply(patch, sent);

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Pods that have resources as a whole. */
+/** Tests pods with pod-level resources. */
 class PodResourcesTest {
 
     @ParameterizedTest

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which volumes for shared regions a sidecar can use, of the pod's own or not. */
+/** Tests which volumes for shared regions a sidecar can use, volumes of the pod included. */
 class SharedVolumeTest {
     @ParameterizedTest
     @ValueSource(strings = {"/run/sidewarp/shared", "/run/sidewarp/regions", "/data"})

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How long a sidecar drains within its pod's grace period. */
+/** Tests the drain time of a sidecar within the grace period of its pod. */
 class SidecarDrainTest {
     private static final String OUTLIVE = "SIDEWARP_OUTLIVE_SESSIONS";
     private static final String DRAIN = "SIDEWARP_DRAIN_TIMEOUT";

@@ -9,7 +9,7 @@ import io.sidewarp.operator.controller.Yaml;
 import java.util.Map;
 import java.util.Optional;
 
-/** Pods, and profiles of their namespace, that decisions are about. */
+/** Pods, and profiles of their namespace, for tests of decisions. */
 final class TestPods {
     static final String NAMESPACE = "shop";
     private static final PodNetwork NETWORK = new PodNetwork("default", "e810", "openshift.io/sidewarp_e810");

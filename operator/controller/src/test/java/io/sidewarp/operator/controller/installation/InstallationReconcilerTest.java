@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of what the chart describes. */
+/** Tests the reconciliation of the resources that the chart describes. */
 @RealApiServer(controllerManager = true)
 class InstallationReconcilerTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);

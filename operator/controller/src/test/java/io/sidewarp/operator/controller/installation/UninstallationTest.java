@@ -14,7 +14,8 @@ class UninstallationTest {
 
     @ParameterizedTest
     @CsvSource({
-        // What is asked for, the generation that the agent has seen, the condition that holds, whether it may go
+        // Columns: specification of the node, generation that the agent has seen, condition that holds, whether the
+        // agent may go.
         "fallback: [], 3, Ready, true",
         "fallback: [], 2, Ready, false",
         "fallback: [], 3, Progressing, false",

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 
-/** The reconcilers of nodes and policies on a real API server that gets, has and loses the definitions of others. */
+/** Reconcilers of nodes and policies on a real API server that gets, has and loses definitions of other projects. */
 abstract class NetworksFixture {
     static final Duration LIMIT = Duration.ofSeconds(60);
     static final String NODE = "networks-test";
@@ -176,7 +176,7 @@ abstract class NetworksFixture {
         });
     }
 
-    /** What the agent of the node would say that has found one NIC. */
+    /** Writes the status of a node whose agent has found one NIC. */
     static void agentReports(String policy, String vendor) {
         eventually(() -> {
             IwarpNode node = client.resources(IwarpNode.class).withName(NODE).get();

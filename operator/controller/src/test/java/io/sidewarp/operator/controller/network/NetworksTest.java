@@ -17,7 +17,10 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
-/** The reconcilers on a real API server that gets, has and loses the definitions of the SR-IOV network operator and Multus. */
+/**
+ * Tests the reconcilers on a real API server that gets, has and loses the definitions of the SR-IOV network operator
+ * and Multus.
+ */
 @RealApiServer
 class NetworksTest extends NetworksFixture {
     @Test

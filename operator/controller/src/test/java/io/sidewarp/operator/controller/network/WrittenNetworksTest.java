@@ -18,7 +18,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of what was written for the SR-IOV network operator and Multus, while nodes, settings and others change. */
+/**
+ * Tests the resources that the controller wrote for the SR-IOV network operator and Multus, while nodes, settings and
+ * resources of others change.
+ */
 @RealApiServer
 class WrittenNetworksTest extends NetworksFixture {
     private static final String FUNCTIONS = "nicSelector: {vendors: ['8086']}, virtualFunctions: ";
@@ -87,7 +90,7 @@ class WrittenNetworksTest extends NetworksFixture {
         eventually(() -> assertThat(reason("e810")).isEqualTo("NoNodeAgent"));
         assertThat(object(Upstream.SRIOV_POLICY, name).getMetadata().getUid()).isEqualTo(uid);
 
-        // What a node has reported counts again.
+        // The new report of the node counts: its NIC is of another vendor.
         agentReports("e810", "1425");
 
         eventually(() -> assertThat(find(Upstream.SRIOV_POLICY, name)).isNull());

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Which nodes hear of a policy. */
+/** Tests which nodes receive a policy. */
 @RealApiServer
 class NodeReconcilerTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the status of a policy says while nodes come and go. */
+/** Tests the status of a policy while nodes come and go. */
 @RealApiServer
 class PolicyReconcilerTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -55,7 +55,7 @@ class PolicyRollupTest {
         assertThat(holding(status).reason()).isEqualTo("NodesInProgress");
     }
 
-    /** Such as those that the agents' nodeSelector leaves out. */
+    /** Nodes without an agent are, for example, nodes that the agents' nodeSelector excludes. */
     @Test
     void nodesWithoutAnAgentAreToldFromThoseThatAreAtWork() {
         IwarpNicPolicyStatus status = rollup(node("a", "p", CURRENT, READY), node("b", "p"), node("c", "p"));
@@ -106,7 +106,7 @@ class PolicyRollupTest {
         List<String> parts = new ArrayList<>();
         for (String nic : nics.split(", ", -1)) {
             String[] policyAndState = nic.split(" ", -1);
-            // Whatever its state, it has a message: also the link of one that is done can be down.
+            // A NIC has a message in every state, because the link of a NIC that is done can be down.
             parts.add(
                     "{name: e, pciAddress: '05:00." + parts.size() + "', vendor: a, device: b, linkState: Down, state: "
                             + policyAndState[1] + ", message: " + nic.replace(' ', '-')

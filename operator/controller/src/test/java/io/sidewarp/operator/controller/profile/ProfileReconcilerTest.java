@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What profiles say of themselves. */
+/** Tests the status of profiles. */
 @RealApiServer
 class ProfileReconcilerTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);

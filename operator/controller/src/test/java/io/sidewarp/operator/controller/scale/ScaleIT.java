@@ -33,9 +33,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * The packaged controller in a cluster of many nodes, which a real API server has and whose agents are simulated. The size is
- * that of the system properties {@code scale.nodes} and {@code scale.pods}; by default it is one that a test suite can afford.
- * Figures are printed; what is asserted does not depend on the speed of the machine.
+ * Tests the packaged controller in a cluster of many nodes, with a real API server and simulated agents. The system
+ * properties {@code scale.nodes} and {@code scale.pods} set the size. The default size is small enough for a test
+ * suite. Prints figures. The assertions do not depend on the speed of the machine.
  */
 @RealApiServer
 class ScaleIT {
@@ -48,14 +48,14 @@ class ScaleIT {
     /** The default of {@code sidewarp.operator.policy-status-interval}. */
     private static final double STATUS_INTERVAL_SECONDS = 2;
 
-    /** What the controller has written: IwarpNodes, statuses of policies, and events. */
+    /** Numbers of objects that the controller has written: IwarpNodes, statuses of policies, and events. */
     private record Writes(long nodes, long policies, long events) {
         Writes minus(Writes former) {
             return new Writes(nodes - former.nodes, policies - former.policies, events - former.events);
         }
     }
 
-    /** What the controller did in one part of the test. */
+    /** Measurements of the controller in one part of the test. */
     private record Round(
             String name, double seconds, int longestQueue, int reconciliations, int reports, Writes writes) {
         @Override
@@ -128,9 +128,8 @@ class ScaleIT {
                     .isLessThanOrEqualTo(POLICIES * (2 + round.seconds() / STATUS_INTERVAL_SECONDS));
             // Progressing, and then Ready; one of them again where the controller's cache still has the status before.
             assertThat(round.writes().events()).as("events of %s", round).isLessThanOrEqualTo(3L * POLICIES);
-            // Of a node for its policy and for what is written, of a policy for that and for what agents report, for
-            // each
-            // other policy, and at each end of a wait.
+            // A node is reconciled for its policy and for its own write. A policy is reconciled for its own write, for
+            // reports of agents, for each other policy, and at the end of each wait.
             assertThat(round.reconciliations())
                     .as("reconciliations of %s", round)
                     .isLessThanOrEqualTo((int) (3 * NODES
@@ -202,7 +201,7 @@ class ScaleIT {
                         .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"mtu\":" + mtu + "}}"));
     }
 
-    /** Whether all agents have done what is asked for, and all policies know. */
+    /** Returns whether all agents have done their work, and all policies report it. */
     private static boolean isSettled() {
         return nodes.done() == NODES
                 && nodes.client().resources(IwarpNicPolicy.class).list().getItems().stream()
@@ -215,7 +214,7 @@ class ScaleIT {
                                                 condition.type().equals(StatusCondition.READY) && condition.holds()));
     }
 
-    /** What waits in the queues of all reconcilers. */
+    /** Returns the number of entries in the queues of all reconcilers. */
     private static int queue() throws InterruptedException {
         return (int) controller.metric("reconciliations_queue", "");
     }

@@ -37,8 +37,8 @@ import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
- * Nodes as a cluster has them, and their agents: each answers a change of its IwarpNode with two statuses, one while it works
- * and one when it is done.
+ * Nodes of a cluster, and their agents. Each agent answers a change of its IwarpNode with two statuses: one while it
+ * works and one when it is done.
  */
 final class SimulatedNodes implements AutoCloseable {
     static final int RACKS = 10;
@@ -46,7 +46,7 @@ final class SimulatedNodes implements AutoCloseable {
     private static final int THREADS = 8;
     private static final int NICS = 2;
     private static final int FUNCTIONS = 4;
-    /** As many as a kubelet reports at most. */
+    /** Maximum that a kubelet reports. */
     private static final int IMAGES = 50;
 
     private static final PatchContext APPLY = new PatchContext.Builder()
@@ -89,12 +89,12 @@ final class SimulatedNodes implements AutoCloseable {
 
             @Override
             public void onDelete(IwarpNode node, boolean finalStateUnknown) {
-                // Its agent is gone too.
+                // The agent of the node is gone too.
             }
         });
     }
 
-    /** Who waits as long as the nodes do. */
+    /** Returns a client that lives as long as the nodes. */
     KubernetesClient client() {
         return client;
     }
@@ -150,7 +150,7 @@ final class SimulatedNodes implements AutoCloseable {
                 .updateStatus();
     }
 
-    /** How many nodes have reported all that they are asked for. */
+    /** Returns the number of nodes that have reported the latest change as done. */
     long done() {
         return informer.getStore().list().stream()
                 .filter(node -> node.getStatus() != null

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The webhook's certificate in the Secret of a real API server. */
+/** Tests the webhook's certificate in the Secret of a real API server. */
 @RealApiServer
 class CertificateStoreTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -31,7 +31,7 @@ import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What the webhook does with clients that want too much of it. */
+/** Tests the webhook with clients that use too many resources. */
 class ReviewListenerTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final int CONNECTIONS = 3;
@@ -294,7 +294,7 @@ class ReviewListenerTest {
         return text + new String(input.readNBytes(length), StandardCharsets.US_ASCII);
     }
 
-    /** How many come until it is cut off. */
+    /** Returns the number of bytes that arrive before the connection is cut off. */
     private static long octets(SSLSocket client) throws IOException {
         byte[] part = new byte[1 << 16];
         long octets = 0;
@@ -305,7 +305,7 @@ class ReviewListenerTest {
                 octets += read;
             }
         } catch (IOException e) {
-            // With an end of TLS that was not told.
+            // TLS ended without a close_notify.
         }
         return octets;
     }

@@ -47,7 +47,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The webhook as the API server, or anybody else who reaches its port, calls it. */
+/** Tests the webhook with calls of the API server, and of any other client that reaches its port. */
 @RealApiServer
 class WebhookServerTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -233,7 +233,7 @@ class WebhookServerTest {
         }
     }
 
-    /** One that listens, and a client that trusts it. */
+    /** A webhook that listens, and a client that trusts it. */
     private static final class Webhook implements AutoCloseable {
         final MeterRegistry meters = new SimpleMeterRegistry();
         private final CertificateStore certificates;
@@ -269,7 +269,7 @@ class WebhookServerTest {
             return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
         }
 
-        /** What is done to a pod. */
+        /** Returns the patch for a pod. */
         String patch(String namespace) throws IOException, InterruptedException {
             String answer = post(REVIEW.formatted(namespace, "")).body();
             return new String(

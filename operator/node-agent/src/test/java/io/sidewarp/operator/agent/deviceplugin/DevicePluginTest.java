@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The plugin against the protocol of a kubelet, on real sockets. */
+/** Tests the plugin against the protocol of a kubelet, on real sockets. */
 class DevicePluginTest {
 
     private static final Duration LONG_ENOUGH = Duration.ofSeconds(20);
@@ -326,7 +326,7 @@ class DevicePluginTest {
         return kubelet.devicePluginDirectory().resolve(DevicePlugin.SOCKET);
     }
 
-    /** What a process leaves that was killed. */
+    /** Leaves a socket file, as a killed process does. */
     private static Path leaveSocket(Path path) throws IOException {
         try (ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             channel.bind(UnixDomainSocketAddress.of(path));

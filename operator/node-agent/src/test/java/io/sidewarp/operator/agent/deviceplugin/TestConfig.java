@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-/** Settings for a stand-in kubelet, which has time for what it does, with short waits otherwise. */
+/** Settings for a stand-in kubelet, which gets enough time for its work. All other waits are short. */
 public record TestConfig(
         Path devicePluginDirectory, Path podResourcesSocket, Duration kubeletTimeout, Supplier<Duration> watchTimeout)
         implements DevicePluginConfig {

@@ -14,7 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads the recorded hosts in src/test/resources/hosts, whose README has the format. */
+/** Reads the recorded hosts in src/test/resources/hosts. The README there describes the format. */
 final class HostTree {
 
     private final Path root;

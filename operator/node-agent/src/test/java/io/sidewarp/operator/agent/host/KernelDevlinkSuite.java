@@ -13,8 +13,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Devlink and sysfs of a real kernel, whose netdevsim stands for a NIC. Runs as root where there is netdevsim: in the virtual
- * machine of the end-to-end tests.
+ * Tests devlink and sysfs of a real kernel, with netdevsim in place of a NIC. Runs as root in the virtual machine of
+ * the end-to-end tests, which has netdevsim.
  */
 final class KernelDevlinkSuite {
 

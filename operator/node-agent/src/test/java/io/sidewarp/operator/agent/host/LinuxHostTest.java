@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files below another root, and the netlink of the kernel on which the tests run as far as any kernel has it. */
+/** Tests files below another root, and the part of netlink that every kernel has. */
 class LinuxHostTest {
 
     @TempDir

@@ -10,7 +10,7 @@ import java.util.HexFormat;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
-/** The octets are those of a little-endian machine. */
+/** Tests attributes with the bytes of a little-endian machine. */
 class NetlinkAttributesTest {
 
     private static NetlinkAttributes parse(String hexadecimal) {

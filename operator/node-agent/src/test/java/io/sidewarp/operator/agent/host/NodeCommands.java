@@ -7,7 +7,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
-/** Commands that tests run as root on the machine that they own: the virtual machine of the end-to-end tests. */
+/** Commands that tests run as root on a machine of their own: the virtual machine of the end-to-end tests. */
 public final class NodeCommands {
 
     private NodeCommands() {}

@@ -15,13 +15,13 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * A recorded machine whose kernel answers writes as Linux does: virtual functions come and go with their number, which has to
- * be 0 in between; iWARP and RoCE of a function of ice exclude each other; siw makes one device for each interface. A test
- * makes single changes fail, or be ignored.
+ * A recorded machine whose kernel answers writes as Linux does. Virtual functions appear and disappear with their
+ * number, which must be 0 in between. A function of ice has either iWARP or RoCE. The kernel makes one siw device for
+ * each interface. A test can make single changes fail, or have no effect.
  */
 public final class RecordedHost implements Host {
 
-    /** What a change that a test chose does. */
+    /** Effect of a change that a test has selected. */
     private enum Fault {
         REFUSED,
         IGNORED
@@ -108,8 +108,8 @@ public final class RecordedHost implements Host {
     }
 
     /**
-     * What the agent's changes are about: MTUs of physical functions, numbers of virtual functions and links to them,
-     * devlink parameters.
+     * Returns the configuration that the agent changes: MTUs of physical functions, numbers of virtual functions and
+     * links to them, and devlink parameters.
      */
     public Map<String, String> configuration() {
         Map<String, String> configuration = new TreeMap<>();
@@ -205,7 +205,7 @@ public final class RecordedHost implements Host {
         openToUserSpace(link);
     }
 
-    /** Its RDMA device comes into a pod's network namespace, as the CNI plugin rdma does it. */
+    /** Moves the RDMA device of a function into a pod's network namespace, as the CNI plugin rdma does. */
     public void moveAway(String function, String name) {
         try {
             Path device = root.resolve(sysfs.resolve("class/infiniband/" + name).orElseThrow());

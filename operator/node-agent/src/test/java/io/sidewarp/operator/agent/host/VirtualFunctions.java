@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** What the PCI core does when sriov_numvfs is written (drivers/pci/iov.c of Linux). */
+/** Does what the PCI core of Linux does when sriov_numvfs is written (drivers/pci/iov.c). */
 final class VirtualFunctions {
 
     private static final int FUNCTION_BITS = 3;

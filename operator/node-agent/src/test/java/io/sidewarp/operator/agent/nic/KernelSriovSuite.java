@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Virtual functions of a real kernel on an igb NIC (Intel 82576), which can have 7 and has no RDMA. Runs as root where there
- * is one: in the virtual machine of the end-to-end tests with an emulated one.
+ * Tests virtual functions of a real kernel on an igb NIC (Intel 82576), which can have 7 and has no RDMA. Runs as root
+ * in the virtual machine of the end-to-end tests, which emulates this NIC.
  */
 final class KernelSriovSuite {
 

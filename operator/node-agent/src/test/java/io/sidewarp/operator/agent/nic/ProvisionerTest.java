@@ -54,7 +54,7 @@ class ProvisionerTest {
                 Optional.ofNullable(iwarp));
     }
 
-    /** As a new agent would: it knows what it finds in the node and in its directory. */
+    /** Applies policies as a new agent, which knows only what it finds in the node and in its directory. */
     private List<ProvisioningResult> apply(RecordedHost host, NicPolicy... policies) throws IOException {
         OriginalValues originals = OriginalValues.open(directory.resolve("state"), host.bootId());
         return new Provisioner(host, function -> users.getOrDefault(function, List.of()), originals)
@@ -180,7 +180,8 @@ class ProvisionerTest {
         ProvisioningResult result = only(apply(host, EVERYTHING));
 
         assertThat(result.outcome()).isEqualTo(Outcome.FAILED);
-        // What is ignored first shows when the kernel refuses what depends on it, or when it is read back.
+        // A change without effect shows later: when the kernel refuses a dependent change, or when the value is read
+        // back.
         assertThat(result.failure()).isPresent();
         assertThat(host.configuration()).isEqualTo(before);
     }
@@ -337,7 +338,7 @@ class ProvisionerTest {
     void changesNothingWhenItCouldNotRestoreIt() throws IOException {
         RecordedHost host = host("intel-e810");
         OriginalValues originals = OriginalValues.open(directory.resolve("state"), host.bootId());
-        // Where the file is to be there is a directory that cannot be replaced.
+        // A directory that cannot be replaced is at the path of the file.
         Files.createDirectories(directory.resolve("state/" + OriginalValues.FILE_NAME + "/in-the-way"));
 
         ProvisioningResult result =

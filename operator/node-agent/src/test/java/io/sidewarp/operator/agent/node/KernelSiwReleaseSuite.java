@@ -40,9 +40,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What becomes of the siw devices of a real kernel when nothing asks for them any more: a policy has changed, or Sidewarp is
- * uninstalled, before which the controller asks all nodes for nothing. Runs as root where there is siw and a device siw0 on
- * eth0 that the agent has not made: in the virtual machine of the end-to-end tests.
+ * Tests the release of siw devices of a real kernel that are no longer requested. Either a policy has changed, or
+ * Sidewarp is uninstalled, and the controller has withdrawn all requests first. Runs as root in the virtual machine of
+ * the end-to-end tests, which has siw. There, the device siw0 on eth0 does not belong to the agent.
  */
 final class KernelSiwReleaseSuite {
 

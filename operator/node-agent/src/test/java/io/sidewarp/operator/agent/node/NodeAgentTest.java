@@ -42,7 +42,7 @@ import org.eclipse.microprofile.health.HealthCheckResponse.Status;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The agent of a node that has no NICs to offer. */
+/** Tests the agent of a node that has no NICs to offer. */
 @RealApiServer
 class NodeAgentTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -178,7 +178,7 @@ class NodeAgentTest {
 
     @Test
     void isNotLiveWhenItCannotLookAtTheNodeAnyMore(KubernetesClient client) throws Exception {
-        // Where its state directory should be.
+        // Creates a file at the path of the state directory.
         Files.createFile(directory.resolve("state"));
         try (StandInKubelet kubelet = new StandInKubelet(directory.resolve("kubelet")).start()) {
             NodeAgent agent = new NodeAgent(

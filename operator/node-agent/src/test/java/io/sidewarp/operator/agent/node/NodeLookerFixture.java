@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A node that is recorded, with a kubelet that stands in. */
+/** A recorded node with a stand-in kubelet. */
 abstract class NodeLookerFixture {
     static final Duration LONG_ENOUGH = Duration.ofSeconds(20);
     static final Duration PATIENCE = Duration.ofSeconds(15);

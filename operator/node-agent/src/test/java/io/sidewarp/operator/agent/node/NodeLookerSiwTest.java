@@ -16,7 +16,7 @@ import io.sidewarp.operator.testing.kubelet.PodName;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The agent's siw device, as the fallback of a node. */
+/** Tests the agent's siw device as the fallback of a node. */
 class NodeLookerSiwTest extends NodeLookerFixture {
     @Test
     void fallsBackToASiwDeviceOfItsOwn() throws Exception {

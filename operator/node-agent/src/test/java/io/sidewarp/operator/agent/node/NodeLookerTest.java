@@ -114,7 +114,7 @@ class NodeLookerTest extends NodeLookerFixture {
         assertThat(host.read("bus/pci/devices/0000:b5:00.0/sriov_numvfs")).contains("4");
     }
 
-    /** By this the controller knows that a deleted policy has to wait. */
+    /** This status tells the controller that a deleted policy has to wait. */
     @Test
     void tellsOfANicThatCannotBeRestoredYet() throws Exception {
         RecordedHost host = host("intel-x722");
@@ -229,7 +229,7 @@ class NodeLookerTest extends NodeLookerFixture {
         assertThat(look.nodeState(REGISTERED)).isEqualTo(ProvisioningState.DONE);
     }
 
-    /** By this the controller knows which policies are not carried out. */
+    /** This status tells the controller which policies are not carried out. */
     @Test
     void tellsOfEachNicHowFarItIsWhatItsPolicyAsksFor() throws Exception {
         String policy = "policies: [{name: p, nicSelector: {pciAddresses: ['0000:18:00.1']}, virtualFunctions: 1},"

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * siw of a real kernel. Runs as root where there is siw and a device siw0 on eth0: in the virtual machine of the end-to-end
- * tests.
+ * Tests siw of a real kernel. Runs as root in the virtual machine of the end-to-end tests, which has siw and a device
+ * siw0 on eth0.
  */
 final class KernelSiwSuite {
 

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a plugin sees of a kubelet, and a kubelet of a plugin that only has two devices. */
+/** Tests the view of a plugin on the stand-in kubelet, and a kubelet with a plugin that has only two devices. */
 class StandInKubeletTest {
 
     private static final String RESOURCE = "example.com/thing";

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The octets that TCP carried from one port, from a capture without loss or reordering (pcap of Ethernet frames with
+ * The bytes that TCP carried from one port, from a capture without loss or reordering (pcap of Ethernet frames with
  * IPv4).
  */
 final class Capture {

@@ -13,7 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** One side of an MPA connection with everything around it: transport, Consumer and DDP, all of them recorders. */
+/** One side of an MPA connection with recorders as its transport, Consumer and DDP. */
 final class Endpoint implements MpaStartupListener {
 
     final FakeTransport transport = new FakeTransport();

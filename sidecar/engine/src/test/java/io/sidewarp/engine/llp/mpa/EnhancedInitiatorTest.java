@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The Initiator's side of start-up with revision 2 (RFC 6581). */
+/** Tests the Initiator's side of start-up with revision 2 (RFC 6581). */
 class EnhancedInitiatorTest {
 
     private static final int S = 0x10;

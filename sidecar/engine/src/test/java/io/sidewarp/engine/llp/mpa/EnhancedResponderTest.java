@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The Responder's side of start-up with revision 2 (RFC 6581). */
+/** Tests the Responder's side of start-up with revision 2 (RFC 6581). */
 class EnhancedResponderTest {
 
     private static final int S = 0x10;

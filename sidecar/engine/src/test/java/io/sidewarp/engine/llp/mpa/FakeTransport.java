@@ -7,7 +7,7 @@ import io.sidewarp.engine.memory.WireBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A TCP connection that only remembers what MPA asked of it. */
+/** A TCP connection that only records the requests of MPA. */
 final class FakeTransport implements MpaTransport {
 
     int emss = 1460;

@@ -7,7 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
-/** Start-up frames written octet by octet, and what else tests need of octets. */
+/** Start-up frames written byte by byte, and helpers of tests for bytes. */
 final class Frames {
 
     static final String REQUEST_KEY = "MPA ID Req Frame";

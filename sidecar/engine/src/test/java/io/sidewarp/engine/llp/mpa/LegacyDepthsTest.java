@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** IRD and ORD in 8 octets of the Private Data of revision 1, as Windows has them for SMB Direct. */
+/** Tests IRD and ORD in 8 bytes of the Private Data of revision 1, as Windows sends them for SMB Direct. */
 class LegacyDepthsTest {
 
     private static final MpaOptions LEGACY =

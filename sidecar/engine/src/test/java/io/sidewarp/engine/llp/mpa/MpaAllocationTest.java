@@ -14,7 +14,7 @@ import java.lang.management.ManagementFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Full Operation allocates nothing once warm. */
+/** Tests that Full Operation allocates nothing once warm. */
 class MpaAllocationTest {
 
     private static final int PIECE = 1460;
@@ -125,7 +125,7 @@ class MpaAllocationTest {
         public void releaseReassembly(WireBuffer buffer) {}
     }
 
-    /** Sends ULPDUs of changing size, counts those that come. */
+    /** Sends ULPDUs of changing size, and counts received ULPDUs. */
     private static final class Counter implements UpperLayer {
 
         private final MpaConnection mpa;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Start-up with RDMAC peers, as a permissive endpoint does it (RFC 5044 Appendix C). */
+/** Tests start-up of a permissive endpoint with RDMAC peers (RFC 5044 Appendix C). */
 class PermissiveStartupTest {
 
     private static final byte[] ULPDU = numbered(18, 0x40);

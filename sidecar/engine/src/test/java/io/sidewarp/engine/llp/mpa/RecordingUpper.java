@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** A DDP that sends what it was given and remembers what it got. */
+/** A DDP that sends given ULPDUs and records received ULPDUs. */
 final class RecordingUpper implements UpperLayer {
 
     final Deque<byte[]> toSend = new ArrayDeque<>();

@@ -7,8 +7,8 @@ import java.io.ByteArrayOutputStream;
 import java.util.Random;
 
 /**
- * Builds a stream of Full Operation one octet at a time, straight from the words of RFC 5044 sections 4.1 to 4.4: slow,
- * and made without the code under test.
+ * Builds a stream of Full Operation one byte at a time, directly from the words of RFC 5044 sections 4.1 to 4.4. It is
+ * slow, and does not use the code under test.
  */
 final class ReferenceStream {
 

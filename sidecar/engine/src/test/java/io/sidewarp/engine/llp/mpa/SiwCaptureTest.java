@@ -14,9 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/**
- * What Linux soft-iWARP put on the wire, taken apart. It starts up with MPA revision 2 and 4 octets of Private Data.
- */
+/** Decodes a capture of Linux soft-iWARP, which starts up with MPA revision 2 and 4 bytes of Private Data. */
 class SiwCaptureTest {
 
     private static final int START_UP = MpaFrameFlyweight.HEADER_LENGTH + 4;

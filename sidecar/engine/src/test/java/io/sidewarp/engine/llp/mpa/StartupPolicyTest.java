@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a side's policy has against a peer whose frames are valid. */
+/** Tests policies of a side that refuse a peer although its frames are valid. */
 class StartupPolicyTest {
 
     private static final MpaOptions CRC_REQUIRED =

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** However TCP cuts the stream, the same comes out. */
+/** Tests that the result does not depend on how TCP cuts the stream. */
 @Requirement({"MPA-5.1-02", "MPA-4.3-07", "MPA-3-05", "MPA-A-03"})
 class StreamSplitTest {
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the sessions of an association share: its beginning and end, SCTP's room, its acknowledgements and its path. */
+/** Tests what the sessions of an association share: beginning and end, room in SCTP, acknowledgements and path. */
 class AssociationTest {
 
     private static final int LARGE = 1000;

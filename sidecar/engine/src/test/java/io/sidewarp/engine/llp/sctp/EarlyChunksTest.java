@@ -17,15 +17,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** How much chunks may hold that cannot be taken yet (RFC 5043 section 10). */
+/** Tests the limits on memory of chunks that arrive too early (RFC 5043 section 10). */
 class EarlyChunksTest {
 
-    /** What a chunk of 100 octets counts. */
+    /** Cost of a chunk of 100 bytes against these limits. */
     private static final int COST = 100 + EarlyChunks.OVERHEAD;
 
     private static final String REST = "00".repeat(98);
 
-    /** How this side ends a session. */
+    /** Ways in which this side ends a session. */
     enum End {
         CLOSE,
         ABORT;
@@ -150,7 +150,7 @@ class EarlyChunksTest {
         end.rest();
         assertThat(end.association().earlyOctets()).isEqualTo(2 * EarlyChunks.OVERHEAD);
 
-        // What the peer sends until it knows is still told apart.
+        // Chunks that the peer sends before it knows of the end are still recognized.
         end.inject(0, 16, "0001 41");
         end.inject(0, 17, "0004 0004");
         end.acknowledge();

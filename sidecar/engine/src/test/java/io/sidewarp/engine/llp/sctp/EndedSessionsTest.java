@@ -9,10 +9,10 @@ import io.sidewarp.engine.testing.SctpEnd;
 import io.sidewarp.engine.testing.SessionRecorder;
 import org.junit.jupiter.api.Test;
 
-/** How many sessions a peer can have kept that have ended, and whose streams are not free. */
+/** Tests the limit on ended sessions of a peer whose streams are not free yet. */
 class EndedSessionsTest {
 
-    /** More than may be kept of all associations together. */
+    /** More sessions than may be kept of all associations together. */
     private static final int MANY = 10_000;
 
     private static final int BROKEN_AT_MOST = 64;

@@ -17,7 +17,7 @@ import io.sidewarp.engine.testing.SessionRecorder;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Sessions that begin with the enhanced messages (RFC 6581 section 7). */
+/** Tests sessions that begin with the enhanced messages (RFC 6581 section 7). */
 class EnhancedSessionTest {
 
     private static final Terms CLIENT = new Terms(4, 6, true, false, List.of(RtrKind.SEND));

@@ -14,7 +14,7 @@ import java.lang.management.ManagementFactory;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
-/** Segments in order cost no allocation once warm. */
+/** Tests that segments in order cause no allocation once warm. */
 class SctpAllocationTest {
 
     private static final int SESSIONS = 4;
@@ -176,7 +176,7 @@ class SctpAllocationTest {
         public void onClosed(boolean graceful, String cause) {}
     }
 
-    /** Sends segments of changing size, counts those that come. */
+    /** Sends segments of changing size, and counts received segments. */
     private static final class Counter implements SessionListener, UpperLayer {
 
         private DdpStreamSession session;

@@ -11,7 +11,7 @@ import io.sidewarp.engine.testing.SctpEnd;
 import io.sidewarp.engine.testing.SessionRecorder;
 import org.junit.jupiter.api.Test;
 
-/** How sessions end, and when their streams are free (RFC 5043 sections 6.2 and 6.6). */
+/** Tests the ends of sessions, and when their streams become free (RFC 5043 sections 6.2 and 6.6). */
 class SessionEndTest {
 
     private static final long LINGER =

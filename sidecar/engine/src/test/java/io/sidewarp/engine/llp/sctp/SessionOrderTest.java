@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Chunks are judged by their DDP-SSNs, not by when they arrive (RFC 5043 sections 6.1 and 10). */
+/** Tests that the DDP-SSNs decide about the order of chunks, not their arrival (RFC 5043 sections 6.1 and 10). */
 class SessionOrderTest {
 
     private static final AdaptationSettings DEFAULTS = AdaptationSettings.defaults();

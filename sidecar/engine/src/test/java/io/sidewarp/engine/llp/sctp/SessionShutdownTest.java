@@ -10,7 +10,7 @@ import io.sidewarp.engine.testing.SctpEnd;
 import io.sidewarp.engine.testing.SessionRecorder;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of a session when SCTP shuts its association down in order (RFC 5043 section 6.2). */
+/** Tests sessions whose association SCTP shuts down in order (RFC 5043 section 6.2). */
 class SessionShutdownTest {
 
     private static final byte[] SEGMENT = {0x41};

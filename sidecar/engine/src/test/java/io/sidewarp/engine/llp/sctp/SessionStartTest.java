@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How sessions begin, or do not (RFC 5043 sections 6.2 to 6.4). */
+/** Tests the beginnings of sessions, and their failures (RFC 5043 sections 6.2 to 6.4). */
 class SessionStartTest {
 
     @Test

@@ -5,7 +5,7 @@ package io.sidewarp.engine.net.sctp;
 
 import io.sidewarp.engine.net.sctp.kernel.KernelSctp;
 
-/** The kernel's SCTP. Runs where the kernel has it: in the virtual machine of the end-to-end tests. */
+/** Tests the kernel's SCTP in the virtual machine of the end-to-end tests, whose kernel has SCTP. */
 final class KernelAssociationSuite extends SctpAssociationSuite {
 
     @Override

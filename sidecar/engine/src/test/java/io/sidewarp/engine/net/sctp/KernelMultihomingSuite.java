@@ -25,14 +25,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Associations of the kernel's SCTP over two paths (RFC 5043 section 7.2). Runs as root where the kernel has SCTP: in the
- * virtual machine of the end-to-end tests.
+ * Tests associations of the kernel's SCTP over two paths (RFC 5043 section 7.2). Runs as root in the virtual machine of
+ * the end-to-end tests, whose kernel has SCTP.
  */
 final class KernelMultihomingSuite {
 
     private static final int DDP_SEGMENT = 16;
     private static final int MESSAGE = 1000;
-    /** What heartbeats and SACKs may take on a path without data. */
+    /** Limit of the bytes of heartbeats and SACKs on a path without data. */
     private static final int LITTLE = 20 * MESSAGE;
 
     private final KernelSctp stack = KernelSctp.load();

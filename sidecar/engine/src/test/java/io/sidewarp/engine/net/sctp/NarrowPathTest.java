@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Associations over a path that swallows packets which the local interface takes. */
+/** Tests associations over a path that drops packets which the local interface accepts. */
 final class NarrowPathTest {
 
     /** Bytes that UDP carries in IP packets of 1,400. */

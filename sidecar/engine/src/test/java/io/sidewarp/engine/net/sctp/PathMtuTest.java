@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Sizes on paths. */
+/** Tests the sizes of messages and packets on paths. */
 final class PathMtuTest {
 
     private static final int DDP_SSN_LENGTH = 2;

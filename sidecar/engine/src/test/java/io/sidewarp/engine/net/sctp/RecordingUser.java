@@ -14,13 +14,13 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Sends what a test hands it, and writes down what it is told. */
+/** Sends messages of a test, and records all notifications. */
 final class RecordingUser implements SctpUser {
 
     /** A user message. */
     record Message(int stream, int payloadProtocol, byte[] octets) {}
 
-    /** How an association ended. */
+    /** End of an association. */
     record End(boolean graceful, String cause) {}
 
     final CompletableFuture<OptionalInt> established = new CompletableFuture<>();

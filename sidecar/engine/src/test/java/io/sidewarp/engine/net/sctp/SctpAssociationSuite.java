@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What associations of two endpoints over loopback do, whatever carries them. */
+/** Tests associations of two endpoints over loopback, over any carrier. */
 abstract class SctpAssociationSuite {
 
     private static final int DDP_SEGMENT = 16;
@@ -215,7 +215,7 @@ abstract class SctpAssociationSuite {
         byte[] octets = random(new Random(2), 1_000);
         client.send(1, DDP_SEGMENT, octets);
 
-        // Those before may or may not have been seen.
+        // The listener may or may not have seen the earlier associations.
         Awaitility.await()
                 .atMost(SctpBed.PATIENCE)
                 .untilAsserted(() -> assertThat(bed.accepted)

@@ -16,7 +16,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** Endpoints over loopback, on loops of their own, and the associations that come to a listener. */
+/** Endpoints over loopback, each on its own loops, and the associations that a listener accepts. */
 final class SctpBed implements AutoCloseable {
 
     static final OptionalInt DDP = OptionalInt.of(1);

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Associations over a network that loses and reorders packets, moves ports or goes away. */
+/** Tests associations over a network that loses and reorders packets, changes ports or goes away. */
 final class SctpNetworkTest {
 
     /** SCTP ports that associations begin at. */

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What an endpoint does with packets of strangers, and with what it cannot have. */
+/** Tests how an endpoint handles packets of strangers, and settings that it cannot have. */
 final class SctpStrangersTest {
 
     private static final int HEADERS = StrangersPackets.HEADERS;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of a message that SCTP does not take. */
+/** Tests messages that SCTP does not accept. */
 final class StackAssociationTest {
 
     private static final int ENOMEM = 12;
@@ -124,12 +124,12 @@ final class StackAssociationTest {
         channel.close();
     }
 
-    /** An event that the socket has for the association. */
+    /** An event of the socket for the association. */
     private interface Event {
         void write(SctpReceived received);
     }
 
-    /** A socket that says what the test wants. */
+    /** A socket whose results the test sets. */
     private static final class Socket implements MessageSocket {
 
         private final Deque<Integer> errors = new ArrayDeque<>();
@@ -191,7 +191,7 @@ final class StackAssociationTest {
             inputDone();
         }
 
-        /** As a stack does now and then. */
+        /** Reads all events, as a stack does from time to time. */
         void look() {
             drain(Integer.MAX_VALUE);
             retry();

@@ -5,7 +5,7 @@ package io.sidewarp.engine.net.sctp;
 
 import io.sidewarp.engine.memory.WireBuffer;
 
-/** SCTP packets that no stack has made. */
+/** SCTP packets that no SCTP stack has made. */
 final class StrangersPackets {
 
     static final int HEADERS = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
@@ -64,7 +64,7 @@ final class StrangersPackets {
         return finished(packet);
     }
 
-    /** That of an answer to an INIT or INIT ACK. */
+    /** Writes the header of an answer to an INIT or INIT ACK. */
     private static void answerHeader(WireBuffer packet, WireBuffer init) {
         SctpPacketFlyweight.header(
                 packet,

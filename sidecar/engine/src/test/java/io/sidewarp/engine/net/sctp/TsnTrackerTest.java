@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Counting by TSNs. */
+/** Tests the counting by TSNs. */
 final class TsnTrackerTest {
 
     private final TsnTracker tracker = new TsnTracker();

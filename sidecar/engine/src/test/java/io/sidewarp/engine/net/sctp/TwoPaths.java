@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Two network namespaces with two links between them. Takes root and the program ip. */
+/** Two network namespaces with two links between them. Needs root and the program ip. */
 final class TwoPaths implements AutoCloseable {
 
     static final String LEFT = "sidewarp-left";

@@ -5,7 +5,7 @@ package io.sidewarp.engine.net.sctp;
 
 import io.sidewarp.engine.net.sctp.usrsctp.Usrsctp;
 
-/** SCTP in UDP. Needs the library usrsctp (package libusrsctp2). */
+/** Tests SCTP in UDP. Needs the library usrsctp (package libusrsctp2). */
 final class UdpAssociationTest extends SctpAssociationSuite {
 
     @Override

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Buffers of a UDP socket when something fails. */
+/** Tests that buffers of a UDP socket are released after failures. */
 final class UdpChannelTest implements UdpChannel.Receiver {
 
     private static final int PACKET = 1000;

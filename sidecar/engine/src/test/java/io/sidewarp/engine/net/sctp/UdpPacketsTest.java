@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What packets associations send over UDP, when, and to which ports. */
+/** Tests the packets that associations send over UDP, their times, and their ports. */
 final class UdpPacketsTest {
 
     private static final int DDP_SEGMENT = 16;

@@ -13,8 +13,8 @@ import java.nio.channels.Selector;
 import java.util.Random;
 
 /**
- * Stands between a client and a server on loopback like a network that loses, doubles and reorders packets, and like a NAT
- * that may take another port. Its random choices depend on the seed only.
+ * Stands between a client and a server on loopback. It loses, doubles and reorders packets like a network, and may
+ * change its port like a NAT. Its random choices depend on the seed only.
  */
 final class UdpRelay implements AutoCloseable {
 
@@ -82,7 +82,7 @@ final class UdpRelay implements AutoCloseable {
         selector.wakeup();
     }
 
-    /** Whether it has a port towards the server. */
+    /** Returns whether the relay has a port towards the server. */
     boolean isThere() {
         return !away;
     }

@@ -21,7 +21,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** With descriptors of events, which any kernel has, in place of sockets. */
+/** Tests the poller with event descriptors in place of sockets, because every kernel has them. */
 final class EventPollerTest {
 
     private static final long EVENT = 1;

@@ -21,7 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What a user reads where the kernel has no SCTP, or does not give what is asked for. */
+/** Tests the error messages where the kernel has no SCTP, or refuses a request. */
 final class KernelErrorsTest {
 
     private static final int EVERY_PROTOCOL_HAS_A_SMALLER_NUMBER = 255;

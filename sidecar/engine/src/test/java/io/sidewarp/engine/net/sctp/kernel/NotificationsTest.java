@@ -11,7 +11,7 @@ import java.net.InetAddress;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
-/** Notifications as a little-endian kernel writes them. */
+/** Tests notifications as a little-endian kernel writes them. */
 final class NotificationsTest {
 
     private final SctpReceived received = new SctpReceived();
@@ -66,7 +66,7 @@ final class NotificationsTest {
         read(associationChange(4, 0, ""));
         assertThat(received.cause()).isEqualTo("the peer refused the association");
 
-        // In network order: cause 4, out of resource.
+        // Error in network order: cause 4, out of resource.
         read(associationChange(4, 4, ""));
         assertThat(received.kind()).isEqualTo(SctpReceived.Kind.LOST);
         assertThat(received.cause()).isEqualTo("the peer refused the association with cause code 4");

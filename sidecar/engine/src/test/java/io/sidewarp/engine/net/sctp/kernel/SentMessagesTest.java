@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 final class SentMessagesTest {
 
-    /** What the kernel takes for a message besides its octets. */
+    /** Memory in bytes that the kernel needs for a message besides its content. */
     private static final int OVERHEAD = 830;
 
     private final SentMessages sent = new SentMessages();

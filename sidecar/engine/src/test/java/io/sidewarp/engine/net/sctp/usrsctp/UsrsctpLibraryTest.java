@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sidewarp.engine.net.sctp.SctpUnavailableException;
 import org.junit.jupiter.api.Test;
 
-/** A machine without the library. */
+/** Tests a machine without the library. */
 final class UsrsctpLibraryTest {
 
     @Test

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Sockets of the library usrsctp (package libusrsctp2). */
+/** Tests sockets of the library usrsctp (package libusrsctp2). */
 final class UsrsctpSocketTest {
 
     private static final int PORT = 7;
