@@ -21,7 +21,7 @@ import io.sidewarp.e2e.support.Pattern;
 import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.Tools;
-import io.sidewarp.operator.testing.Remains;
+import io.sidewarp.operator.testing.TestResource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -43,7 +43,7 @@ class HugePagesIT {
     private static final int PAGES = 16;
     private static final String MOUNT = "mount -t hugetlbfs -o size=\"$0\" none \"$1\" && shift && exec \"$@\"";
 
-    private Remains pool;
+    private TestResource pool;
     private long page;
     private Path volume;
     private SidecarProcess sidecar;
@@ -53,7 +53,7 @@ class HugePagesIT {
         assumeTrue(Files.isWritable(POOL), "only root can reserve huge pages");
         long before = Long.parseLong(Files.readString(POOL).strip());
         page = fact("Hugepagesize") << 10;
-        pool = Remains.of(() -> setPool(before));
+        pool = TestResource.of(() -> setPool(before));
         setPool(before + PAGES);
         assumeTrue(fact("HugePages_Free") >= PAGES, "the kernel has no " + PAGES + " huge pages");
         volume = Directories.temporary("huge");

@@ -6,7 +6,7 @@ package io.sidewarp.e2e.network;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.sidewarp.e2e.support.Tools;
-import io.sidewarp.operator.testing.Remains;
+import io.sidewarp.operator.testing.TestResource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -52,7 +52,7 @@ public final class TestNetwork implements AutoCloseable {
     private final String name = "sw" + ProcessHandle.current().pid();
     private final End left = new End(name + "l", "192.0.2.1");
     private final End right = new End(name + "r", "192.0.2.2");
-    private final Remains remains = Remains.of(this::closeEnds);
+    private final TestResource remains = TestResource.of(this::closeEnds);
     private final Carrier carrier;
     private final PriorityQueue<Due> due =
             new PriorityQueue<>(Comparator.comparingLong(Due::nanos).thenComparingLong(Due::number));

@@ -3,7 +3,7 @@
 
 package io.sidewarp.e2e.support;
 
-import io.sidewarp.operator.testing.Remains;
+import io.sidewarp.operator.testing.TestResource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 public final class Directories {
 
     private static final Path MEMORY = Path.of("/dev/shm");
-    private static final Map<Path, Remains> TEMPORARY = new ConcurrentHashMap<>();
+    private static final Map<Path, TestResource> TEMPORARY = new ConcurrentHashMap<>();
 
     private Directories() {}
 
@@ -34,7 +34,7 @@ public final class Directories {
     private static Path create(Path parent, String name) {
         try {
             Path directory = Files.createTempDirectory(parent, "sidewarp-" + name + "-");
-            TEMPORARY.put(directory, Remains.of(() -> deleteAll(directory)));
+            TEMPORARY.put(directory, TestResource.of(() -> deleteAll(directory)));
             return directory;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -43,7 +43,7 @@ public final class Directories {
 
     /** Deletes a directory with all that is in it; one that is gone already is fine. */
     public static void delete(Path directory) {
-        Remains remains = TEMPORARY.remove(directory);
+        TestResource remains = TEMPORARY.remove(directory);
         if (remains == null) {
             deleteAll(directory);
         } else {

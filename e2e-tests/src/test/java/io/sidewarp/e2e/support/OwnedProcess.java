@@ -3,7 +3,7 @@
 
 package io.sidewarp.e2e.support;
 
-import io.sidewarp.operator.testing.Remains;
+import io.sidewarp.operator.testing.TestResource;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -30,7 +30,7 @@ public final class OwnedProcess implements AutoCloseable {
 
     private final String name;
     private final Process process;
-    private final Remains remains;
+    private final TestResource remains;
     private final Path log;
     private final List<String> lines = new ArrayList<>();
     private final Thread reader;
@@ -39,7 +39,7 @@ public final class OwnedProcess implements AutoCloseable {
     private OwnedProcess(String name, Process process, Path log) {
         this.name = name;
         this.process = process;
-        this.remains = Remains.of(process);
+        this.remains = TestResource.of(process);
         this.log = log;
         // A virtual thread would keep its carrier while it waits for output, and a machine has few of those.
         this.reader = Thread.ofPlatform().daemon().name("output of " + name).start(this::readOutput);

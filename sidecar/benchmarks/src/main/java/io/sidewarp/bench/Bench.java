@@ -7,11 +7,11 @@ import io.sidewarp.bench.part.Lab;
 import io.sidewarp.bench.part.PartRunner;
 import io.sidewarp.bench.process.Build;
 import io.sidewarp.bench.process.Load;
-import io.sidewarp.bench.result.Facts;
+import io.sidewarp.bench.result.BenchResults;
 import io.sidewarp.bench.result.Part;
 import io.sidewarp.bench.result.PartResult;
 import io.sidewarp.bench.result.Recorder;
-import io.sidewarp.bench.result.Results;
+import io.sidewarp.bench.result.RunFacts;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 
@@ -33,8 +33,8 @@ final class Bench {
         this.progress = progress;
     }
 
-    Results run() {
-        Results results = Results.read(settings.json());
+    BenchResults run() {
+        BenchResults results = BenchResults.read(settings.json());
         for (Part part : settings.parts()) {
             results = measure(part, results);
         }
@@ -42,11 +42,11 @@ final class Bench {
     }
 
     /** Measures a part. Stores each repetition at once, so that an interrupted run keeps its complete repetitions. */
-    private Results measure(Part part, Results before) {
-        Facts facts = Machine.facts(part, settings);
+    private BenchResults measure(Part part, BenchResults before) {
+        RunFacts facts = Machine.facts(part, settings);
         Load begin = Load.now();
         Recorder recorder = new Recorder();
-        Results results = before;
+        BenchResults results = before;
         for (int repetition = 1; repetition <= settings.repetitions(); repetition++) {
             String prefix = part + " " + repetition + "/" + settings.repetitions() + "  ";
             Lab lab = new Lab(

@@ -7,9 +7,9 @@ import io.sidewarp.bench.process.Build;
 import io.sidewarp.bench.process.Network;
 import io.sidewarp.bench.process.Pinning;
 import io.sidewarp.bench.process.RunDirectory;
-import io.sidewarp.bench.report.Report;
+import io.sidewarp.bench.report.BenchReport;
+import io.sidewarp.bench.result.BenchResults;
 import io.sidewarp.bench.result.Part;
-import io.sidewarp.bench.result.Results;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.text.Times;
@@ -146,15 +146,15 @@ public final class BenchCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         BenchSettings settings = settings();
-        document.ifPresent(file -> Report.check(file, settings.parts(), Results.read(settings.json())));
-        Results results = measure(settings);
-        out.print(Report.text(results));
+        document.ifPresent(file -> BenchReport.check(file, settings.parts(), BenchResults.read(settings.json())));
+        BenchResults results = measure(settings);
+        out.print(BenchReport.text(results));
         out.flush();
-        document.ifPresent(file -> Report.write(results, file));
+        document.ifPresent(file -> BenchReport.write(results, file));
         return ExitCode.OK;
     }
 
-    private Results measure(BenchSettings settings) throws IOException {
+    private BenchResults measure(BenchSettings settings) throws IOException {
         RunDirectory directory = RunDirectory.create();
         try {
             return new Bench(settings, directory.path(), spec.commandLine().getErr()).run();

@@ -4,8 +4,8 @@
 package io.sidewarp.bench;
 
 import io.sidewarp.bench.process.Network;
-import io.sidewarp.bench.result.Facts;
 import io.sidewarp.bench.result.Part;
+import io.sidewarp.bench.result.RunFacts;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -22,8 +22,8 @@ final class Machine {
 
     private Machine() {}
 
-    static Facts facts(Part part, BenchSettings settings) {
-        return new Facts(
+    static RunFacts facts(Part part, BenchSettings settings) {
+        return new RunFacts(
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
                 commit(settings.root()),
                 settings.against()

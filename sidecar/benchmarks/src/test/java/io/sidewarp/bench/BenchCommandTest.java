@@ -5,7 +5,7 @@ package io.sidewarp.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sidewarp.bench.result.Results;
+import io.sidewarp.bench.result.BenchResults;
 import io.sidewarp.cli.ExitCode;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -55,7 +55,7 @@ class BenchCommandTest {
     @Test
     void aReportMeasuresNothing() {
         Path json = directory.resolve("bench.json");
-        Results.empty().write(json);
+        BenchResults.empty().write(json);
 
         assertThat(run("--report", "--json", json.toString())).isEqualTo(ExitCode.OK);
 
@@ -102,7 +102,7 @@ class BenchCommandTest {
     @Test
     void aDocumentWithoutMarksFailsWithAMessage() throws Exception {
         Path json = directory.resolve("bench.json");
-        Results.empty().write(json);
+        BenchResults.empty().write(json);
         Path document = Files.writeString(directory.resolve("performance.md"), "nothing");
 
         int exitCode = run("--report", "--json", json.toString(), "--write", document.toString());

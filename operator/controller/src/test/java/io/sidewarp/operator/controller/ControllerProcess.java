@@ -10,7 +10,7 @@ import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.sidewarp.operator.testing.KubeApiServer;
-import io.sidewarp.operator.testing.Remains;
+import io.sidewarp.operator.testing.TestResource;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -52,7 +52,7 @@ public final class ControllerProcess implements AutoCloseable {
     private final int webhookPort = freePort();
     private final String namespace;
     private final Process process;
-    private final Remains remains;
+    private final TestResource remains;
     private final Path log;
 
     private ControllerProcess(Path kubeconfig, String namespace, Map<String, String> settings, String... arguments)
@@ -83,7 +83,7 @@ public final class ControllerProcess implements AutoCloseable {
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_SHUTDOWN_DELAY", "0s");
         environment.putAll(settings);
         process = builder.redirectErrorStream(true).redirectOutput(log.toFile()).start();
-        remains = Remains.of(process);
+        remains = TestResource.of(process);
     }
 
     /** Starts it, and returns when it is ready. */

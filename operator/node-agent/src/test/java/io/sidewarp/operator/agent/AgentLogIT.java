@@ -6,7 +6,7 @@ package io.sidewarp.operator.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.sidewarp.operator.testing.Remains;
+import io.sidewarp.operator.testing.TestResource;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -31,7 +31,7 @@ class AgentLogIT {
     void anApiServerThatIsAwayIsALineEachTimeThatItIsTried() throws Exception {
         Path log = directory.resolve("agent.log");
         Process agent = start(log);
-        try (Remains _ = Remains.of(agent)) {
+        try (TestResource _ = TestResource.of(agent)) {
             await().atMost(LIMIT)
                     .failFast(() -> !agent.isAlive())
                     .until(() -> Files.readAllLines(log).stream()

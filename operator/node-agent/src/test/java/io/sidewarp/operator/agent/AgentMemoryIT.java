@@ -15,7 +15,7 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.testing.CustomResourceDefinitions;
 import io.sidewarp.operator.testing.KubeApiServer;
 import io.sidewarp.operator.testing.RealApiServer;
-import io.sidewarp.operator.testing.Remains;
+import io.sidewarp.operator.testing.TestResource;
 import io.sidewarp.operator.testing.kubelet.StandInKubelet;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -69,7 +69,7 @@ class AgentMemoryIT {
                 .create();
         try (StandInKubelet kubelet = new StandInKubelet(directory.resolve("kubelet")).start()) {
             Process agent = start(server, kubelet);
-            Remains remains = Remains.of(agent);
+            TestResource remains = TestResource.of(agent);
             try {
                 awaitDevices(client, kubelet, agent, DEVICES);
                 long idle = mebibytes(agent, "VmRSS");

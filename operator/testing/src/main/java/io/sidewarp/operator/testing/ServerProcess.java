@@ -22,12 +22,12 @@ final class ServerProcess {
     private static final int TAIL_LINES = 30;
 
     private final Process process;
-    private final Remains remains;
+    private final TestResource remains;
     private final Path log;
 
     private ServerProcess(Process process, Path log) {
         this.process = process;
-        this.remains = Remains.of(process::destroyForcibly);
+        this.remains = TestResource.of(process::destroyForcibly);
         this.log = log;
     }
 

@@ -3,7 +3,7 @@
 
 /**
  * Environment for tests of the operator: a real API server with its own certificate authority, and a collector of
- * traces. {@link io.sidewarp.operator.testing.Remains} removes resources that must not outlive a test.
+ * traces. {@link io.sidewarp.operator.testing.TestResource} removes resources that must not outlive a test.
  */
 @NullMarked
 package io.sidewarp.operator.testing;

@@ -10,7 +10,7 @@ public interface ActiveEnd extends AutoCloseable {
     void connect(TransferPlan plan, int port) throws Exception;
 
     /** Transfers for about the given time. Called any number of times for a plan. */
-    Outcome run(long nanos) throws Exception;
+    DutyOutcome run(long nanos) throws Exception;
 
     /** Ends the plan; without effect when there is none. */
     @Override

@@ -76,7 +76,7 @@ public final class EndProgram {
             }
             case RUN -> {
                 Usage before = Usage.now();
-                Outcome outcome = active().run(command.nanos());
+                DutyOutcome outcome = active().run(command.nanos());
                 yield EndReply.ran(outcome, Usage.now().since(before));
             }
             case BEGIN -> {

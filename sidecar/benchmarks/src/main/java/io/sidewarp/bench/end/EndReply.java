@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record EndReply(
         int port,
-        @Nullable Outcome outcome,
+        @Nullable DutyOutcome outcome,
         @Nullable Usage usage,
         long memory,
         @Nullable String error) {
@@ -35,7 +35,7 @@ public record EndReply(
         return new EndReply(0, null, usage, 0, null);
     }
 
-    static EndReply ran(Outcome outcome, Usage usage) {
+    static EndReply ran(DutyOutcome outcome, Usage usage) {
         return new EndReply(0, outcome, usage, 0, null);
     }
 

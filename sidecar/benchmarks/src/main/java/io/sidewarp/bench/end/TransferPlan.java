@@ -18,7 +18,7 @@ package io.sidewarp.bench.end;
  * @param waiting how both ends wait
  */
 public record TransferPlan(
-        Operation operation,
+        BenchOperation operation,
         Mode mode,
         int size,
         int depth,
@@ -42,12 +42,12 @@ public record TransferPlan(
      * Returns a plan for a stream over one connection with CRC and without Markers. It waits in the engine's own way
      * and requests each completion.
      */
-    public static TransferPlan stream(Operation operation, int size, int depth) {
+    public static TransferPlan stream(BenchOperation operation, int size, int depth) {
         return new TransferPlan(operation, Mode.STREAM, size, depth, 1, 1, 0, true, false, Waiting.ADAPTIVE);
     }
 
     /** Returns a plan for one message at a time over one connection with CRC. */
-    public static TransferPlan pingPong(Operation operation, int size, Waiting waiting) {
+    public static TransferPlan pingPong(BenchOperation operation, int size, Waiting waiting) {
         return new TransferPlan(operation, Mode.PING_PONG, size, 1, 1, 1, 0, true, false, waiting);
     }
 

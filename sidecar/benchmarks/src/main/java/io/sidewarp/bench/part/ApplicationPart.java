@@ -3,8 +3,8 @@
 
 package io.sidewarp.bench.part;
 
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.EndKind;
-import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
@@ -29,7 +29,7 @@ public final class ApplicationPart implements PartRunner {
     /** Name of the variant whose work goes through the gRPC queue; the variant with rings has no name. */
     public static final String GRPC = "gRPC";
 
-    public static final List<Operation> OPERATIONS = List.of(Operation.WRITE, Operation.READ);
+    public static final List<BenchOperation> OPERATIONS = List.of(BenchOperation.WRITE, BenchOperation.READ);
 
     /** Message sizes of throughput, and the number of messages in flight. */
     public static final List<ThroughputPart.Step> STEPS = SidecarTests.STEPS;
@@ -46,7 +46,7 @@ public final class ApplicationPart implements PartRunner {
     private static final int QUICK_TURNS = 1;
 
     /** Returns a plan for one message at a time between engines that both spin. */
-    public static TransferPlan pingPong(Operation operation, int size) {
+    public static TransferPlan pingPong(BenchOperation operation, int size) {
         return TransferPlan.pingPong(operation, size, Waiting.SPIN);
     }
 
@@ -60,18 +60,18 @@ public final class ApplicationPart implements PartRunner {
             });
         }
 
-        void stream(Operation operation, ThroughputPart.Step step) {
+        void stream(BenchOperation operation, ThroughputPart.Step step) {
             SidecarTests.moment(lab, recorder, pair, operation.toString(), step, lab.warmup(), lab.time());
         }
 
-        void pingPong(Operation operation, int size) {
+        void pingPong(BenchOperation operation, int size) {
             SidecarTests.record(
                     lab, recorder, SidecarTests.pingPong(pair, operation.toString(), size, lab.warmup(), lab.time()));
         }
 
         /** Measures the relay in C with the same messages. */
         void relay(Relay relay) {
-            for (Operation operation : OPERATIONS) {
+            for (BenchOperation operation : OPERATIONS) {
                 double[] micros = relay.latencyMicros(operation.toString(), lab.time());
                 Subject message = relayed(SidecarTests.pingPong(operation.toString(), LatencyPart.SIZE));
                 recorder.add(message, Metric.P50_MICROSECONDS, micros[0]);
@@ -122,7 +122,7 @@ public final class ApplicationPart implements PartRunner {
     }
 
     private static void measure(Lab lab, Recorder recorder, EndPair engine, List<Way> ways) {
-        for (Operation operation : OPERATIONS) {
+        for (BenchOperation operation : OPERATIONS) {
             for (int size : SIZES) {
                 Samples.record(lab, recorder, engine, pingPong(operation, size));
                 ways.forEach(way -> way.pingPong(operation, size));
@@ -137,7 +137,7 @@ public final class ApplicationPart implements PartRunner {
 
     private static List<TransferPlan> plans() {
         List<TransferPlan> plans = new ArrayList<>();
-        for (Operation operation : OPERATIONS) {
+        for (BenchOperation operation : OPERATIONS) {
             STEPS.forEach(step -> plans.add(step.plan(operation)));
             SIZES.forEach(size -> plans.add(pingPong(operation, size)));
         }

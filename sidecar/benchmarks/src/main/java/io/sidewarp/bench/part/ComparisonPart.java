@@ -3,8 +3,8 @@
 
 package io.sidewarp.bench.part;
 
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.EndKind;
-import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
@@ -30,7 +30,7 @@ public final class ComparisonPart implements PartRunner {
     /** Returns the plans by which engines are compared. */
     public static List<TransferPlan> plans() {
         List<TransferPlan> plans = new ArrayList<>();
-        for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
+        for (BenchOperation operation : List.of(BenchOperation.WRITE, BenchOperation.READ)) {
             STEPS.forEach(step -> plans.add(step.plan(operation)));
             plans.add(STEPS.getLast().plan(operation).withConnections(ThroughputPart.CONNECTIONS));
             plans.add(TransferPlan.pingPong(operation, LatencyPart.SIZE, Waiting.SPIN));

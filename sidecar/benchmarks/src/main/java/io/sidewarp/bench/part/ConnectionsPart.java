@@ -3,8 +3,8 @@
 
 package io.sidewarp.bench.part;
 
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.EndKind;
-import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.process.EndPair;
 import io.sidewarp.bench.process.EndPair.Footprint;
@@ -36,7 +36,7 @@ public final class ConnectionsPart implements PartRunner {
     private static final Duration QUICK_SETTING_UP = Duration.ofSeconds(1);
 
     /** Plan of the busy connection. */
-    private static final TransferPlan BUSY = TransferPlan.stream(Operation.WRITE, 1 << 20, 8);
+    private static final TransferPlan BUSY = TransferPlan.stream(BenchOperation.WRITE, 1 << 20, 8);
 
     /** Returns the subject for the busy connection among {@code count} connections. */
     public static Subject subject(int count) {

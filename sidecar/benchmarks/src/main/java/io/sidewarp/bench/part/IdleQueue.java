@@ -3,7 +3,7 @@
 
 package io.sidewarp.bench.part;
 
-import io.sidewarp.bench.process.Sidecar;
+import io.sidewarp.bench.process.SidecarProcess;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Recorder;
 import io.sidewarp.bench.result.Subject;
@@ -31,7 +31,7 @@ public final class IdleQueue {
     private IdleQueue() {}
 
     /** Opens a queue in this process, which is otherwise idle. */
-    static void measure(Lab lab, Recorder recorder, Sidecar sidecar) {
+    static void measure(Lab lab, Recorder recorder, SidecarProcess sidecar) {
         Duration time = lab.quick() ? QUICK_TIME : TIME;
         try (SidewarpClient client = sidecar.client();
                 Session session = client.openSession("bench")) {

@@ -3,8 +3,8 @@
 
 package io.sidewarp.bench.part;
 
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.EndKind;
-import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
@@ -22,26 +22,26 @@ public final class LatencyPart implements PartRunner {
 
     /** Plans of the engine. */
     public static final List<TransferPlan> PLANS = List.of(
-            TransferPlan.pingPong(Operation.WRITE, SIZE, Waiting.SPIN),
-            TransferPlan.pingPong(Operation.SEND, SIZE, Waiting.SPIN),
-            TransferPlan.pingPong(Operation.READ, SIZE, Waiting.SPIN),
-            TransferPlan.pingPong(Operation.SEND, SIZE, Waiting.SLEEP),
-            TransferPlan.pingPong(Operation.READ, SIZE, Waiting.SLEEP),
-            TransferPlan.pingPong(Operation.SEND, SIZE, Waiting.ADAPTIVE),
-            TransferPlan.pingPong(Operation.READ, SIZE, Waiting.ADAPTIVE),
-            TransferPlan.pingPong(Operation.WRITE, SIZE, Waiting.YIELD));
+            TransferPlan.pingPong(BenchOperation.WRITE, SIZE, Waiting.SPIN),
+            TransferPlan.pingPong(BenchOperation.SEND, SIZE, Waiting.SPIN),
+            TransferPlan.pingPong(BenchOperation.READ, SIZE, Waiting.SPIN),
+            TransferPlan.pingPong(BenchOperation.SEND, SIZE, Waiting.SLEEP),
+            TransferPlan.pingPong(BenchOperation.READ, SIZE, Waiting.SLEEP),
+            TransferPlan.pingPong(BenchOperation.SEND, SIZE, Waiting.ADAPTIVE),
+            TransferPlan.pingPong(BenchOperation.READ, SIZE, Waiting.ADAPTIVE),
+            TransferPlan.pingPong(BenchOperation.WRITE, SIZE, Waiting.YIELD));
 
     @Override
     public void repeat(Lab lab, Recorder recorder) {
-        TransferPlan spinning = TransferPlan.pingPong(Operation.SEND, SIZE, Waiting.SPIN);
+        TransferPlan spinning = TransferPlan.pingPong(BenchOperation.SEND, SIZE, Waiting.SPIN);
         TransferPlan sleeping = spinning.withWaiting(Waiting.SLEEP);
         try (EndPair nio = lab.start(EndKind.NIO, List.of(spinning, sleeping));
                 EndPair grpc = lab.start(EndKind.GRPC, List.of(sleeping));
                 EndPair engine = lab.start(EndKind.ENGINE, PLANS)) {
             for (TransferPlan plan : PLANS) {
-                if (plan.operation() == Operation.WRITE && plan.waiting() == Waiting.SPIN) {
+                if (plan.operation() == BenchOperation.WRITE && plan.waiting() == Waiting.SPIN) {
                     Samples.record(lab, recorder, nio, spinning, Peers.nioEcho(SIZE, Waiting.SPIN));
-                } else if (plan.operation() == Operation.SEND && plan.waiting() == Waiting.SLEEP) {
+                } else if (plan.operation() == BenchOperation.SEND && plan.waiting() == Waiting.SLEEP) {
                     Samples.record(lab, recorder, nio, sleeping, Peers.nioEcho(SIZE, Waiting.SLEEP));
                     Samples.record(lab, recorder, grpc, sleeping, Peers.grpcEcho(SIZE));
                 }

@@ -3,8 +3,8 @@
 
 package io.sidewarp.bench.part;
 
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.EndKind;
-import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
@@ -49,7 +49,7 @@ public final class MomentsPart implements PartRunner {
     private static List<TransferPlan> plans(List<Waiting> waitings) {
         List<TransferPlan> plans = new ArrayList<>();
         for (Waiting waiting : waitings) {
-            for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
+            for (BenchOperation operation : List.of(BenchOperation.WRITE, BenchOperation.READ)) {
                 STEPS.forEach(step -> plans.add(step.plan(operation).withWaiting(waiting)));
             }
         }

@@ -3,8 +3,8 @@
 
 package io.sidewarp.bench.part;
 
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.EndKind;
-import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
@@ -28,12 +28,13 @@ public final class NetworkPart implements PartRunner {
     public static final List<ThroughputPart.Step> STEPS = ComparisonPart.STEPS;
 
     /** Operations of the streams. */
-    public static final List<Operation> OPERATIONS = List.of(Operation.WRITE, Operation.READ);
+    public static final List<BenchOperation> OPERATIONS = List.of(BenchOperation.WRITE, BenchOperation.READ);
 
     /** Plan of the round trips between engines, in their memory. */
-    public static final TransferPlan ECHO = TransferPlan.pingPong(Operation.WRITE, LatencyPart.SIZE, Waiting.SPIN);
+    public static final TransferPlan ECHO = TransferPlan.pingPong(BenchOperation.WRITE, LatencyPart.SIZE, Waiting.SPIN);
 
-    private static final TransferPlan BARE_ECHO = TransferPlan.pingPong(Operation.SEND, LatencyPart.SIZE, Waiting.SPIN);
+    private static final TransferPlan BARE_ECHO =
+            TransferPlan.pingPong(BenchOperation.SEND, LatencyPart.SIZE, Waiting.SPIN);
 
     /** Returns the plans of the engine. */
     public static List<TransferPlan> plans() {
@@ -74,7 +75,7 @@ public final class NetworkPart implements PartRunner {
 
     private static void measure(Lab lab, Recorder recorder, EndPair nio, EndPair engine, SidecarPair sidecars) {
         Samples.iperf(lab, recorder, IperfKind.DEFAULT);
-        for (Operation operation : OPERATIONS) {
+        for (BenchOperation operation : OPERATIONS) {
             for (ThroughputPart.Step step : STEPS) {
                 Samples.iperf(lab, recorder, IperfKind.LARGE);
                 Samples.record(lab, recorder, engine, step.plan(operation));

@@ -3,8 +3,8 @@
 
 package io.sidewarp.bench.part;
 
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.EndKind;
-import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.process.EndPair;
 import io.sidewarp.bench.process.Profile;
@@ -27,7 +27,7 @@ public final class ProfilePart implements PartRunner {
     /** Returns the plans of the streams. */
     public static List<TransferPlan> plans() {
         List<TransferPlan> plans = new ArrayList<>();
-        for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
+        for (BenchOperation operation : List.of(BenchOperation.WRITE, BenchOperation.READ)) {
             MomentsPart.STEPS.forEach(step -> plans.add(step.plan(operation)));
         }
         return plans;

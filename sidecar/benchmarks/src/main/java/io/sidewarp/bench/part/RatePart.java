@@ -3,8 +3,8 @@
 
 package io.sidewarp.bench.part;
 
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.EndKind;
-import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
@@ -22,7 +22,7 @@ public final class RatePart implements PartRunner {
 
     /** Plan with a completion for each message. */
     public static final TransferPlan FULLY_SIGNALED =
-            plan(Operation.WRITE, 128, Waiting.ADAPTIVE).withSignal(1);
+            plan(BenchOperation.WRITE, 128, Waiting.ADAPTIVE).withSignal(1);
 
     private static final List<Integer> QUICK_DEPTHS = List.of(1, 128);
     private static final int MOST_UNSIGNALED = 16;
@@ -33,7 +33,7 @@ public final class RatePart implements PartRunner {
     }
 
     /** Returns a plan. The application runs on the event loop, or on a thread of its own. */
-    public static TransferPlan plan(Operation operation, int depth, Waiting waiting) {
+    public static TransferPlan plan(BenchOperation operation, int depth, Waiting waiting) {
         return TransferPlan.stream(operation, SIZE, depth)
                 .withSignal(signal(depth))
                 .withWaiting(waiting);
@@ -43,16 +43,16 @@ public final class RatePart implements PartRunner {
     public void repeat(Lab lab, Recorder recorder) {
         TransferPlan peer = Samples.peerStream(SIZE);
         List<TransferPlan> settling = List.of(
-                plan(Operation.WRITE, 128, Waiting.ADAPTIVE),
-                plan(Operation.READ, 128, Waiting.ADAPTIVE),
-                plan(Operation.WRITE, 128, Waiting.YIELD));
+                plan(BenchOperation.WRITE, 128, Waiting.ADAPTIVE),
+                plan(BenchOperation.READ, 128, Waiting.ADAPTIVE),
+                plan(BenchOperation.WRITE, 128, Waiting.YIELD));
         try (EndPair grpc = lab.start(EndKind.GRPC, List.of(peer));
                 EndPair engine = lab.start(EndKind.ENGINE, settling)) {
             Samples.record(lab, recorder, grpc, peer, Peers.grpcStream(SIZE));
             for (int depth : lab.quick() ? QUICK_DEPTHS : DEPTHS) {
-                Samples.record(lab, recorder, engine, plan(Operation.WRITE, depth, Waiting.ADAPTIVE));
-                Samples.record(lab, recorder, engine, plan(Operation.WRITE, depth, Waiting.YIELD));
-                Samples.record(lab, recorder, engine, plan(Operation.READ, depth, Waiting.ADAPTIVE));
+                Samples.record(lab, recorder, engine, plan(BenchOperation.WRITE, depth, Waiting.ADAPTIVE));
+                Samples.record(lab, recorder, engine, plan(BenchOperation.WRITE, depth, Waiting.YIELD));
+                Samples.record(lab, recorder, engine, plan(BenchOperation.READ, depth, Waiting.ADAPTIVE));
             }
             Samples.record(lab, recorder, engine, FULLY_SIGNALED);
         }

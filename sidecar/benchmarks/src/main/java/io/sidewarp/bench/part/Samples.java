@@ -3,9 +3,9 @@
 
 package io.sidewarp.bench.part;
 
+import io.sidewarp.bench.end.BenchOperation;
+import io.sidewarp.bench.end.DutyOutcome.Latency;
 import io.sidewarp.bench.end.Mode;
-import io.sidewarp.bench.end.Operation;
-import io.sidewarp.bench.end.Outcome.Latency;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
@@ -93,7 +93,7 @@ public final class Samples {
 
     /** Returns a plan for one stream of a program without RDMA. */
     static TransferPlan peerStream(int size) {
-        return TransferPlan.stream(Operation.SEND, size, 1).withWaiting(Waiting.SLEEP);
+        return TransferPlan.stream(BenchOperation.SEND, size, 1).withWaiting(Waiting.SLEEP);
     }
 
     /** Measures a plan of the engine. */
@@ -136,7 +136,7 @@ public final class Samples {
 
     /** Returns the round-trip time of a cache line between the processors of the ends, in microseconds. */
     static double distance(EndPair pair) {
-        TransferPlan plan = TransferPlan.pingPong(Operation.SEND, Long.BYTES, Waiting.SPIN);
+        TransferPlan plan = TransferPlan.pingPong(BenchOperation.SEND, Long.BYTES, Waiting.SPIN);
         return pair.measure(plan, Duration.ZERO, DISTANCE_TIME)
                         .outcome()
                         .latency()

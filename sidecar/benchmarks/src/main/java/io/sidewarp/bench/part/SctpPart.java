@@ -6,7 +6,7 @@ package io.sidewarp.bench.part;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.Place;
 import io.sidewarp.bench.process.SidecarPair;
-import io.sidewarp.bench.process.Usrsctp;
+import io.sidewarp.bench.process.UsrsctpProgram;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Recorder;
 import io.sidewarp.bench.result.Subject;
@@ -31,7 +31,7 @@ public final class SctpPart implements PartRunner {
 
     @Override
     public void repeat(Lab lab, Recorder recorder) {
-        Usrsctp usrsctp = Usrsctp.compile(lab.build().root(), lab.directory(), lab.progress());
+        UsrsctpProgram usrsctp = UsrsctpProgram.compile(lab.build().root(), lab.directory(), lab.progress());
         try (SidecarPair sidecars = lab.at(Place.ANYWHERE, Place.ANYWHERE).startSidecars("sctp")) {
             SidecarTests.settle(lab, sidecars);
             for (ThroughputPart.Step step : SidecarTests.STEPS) {

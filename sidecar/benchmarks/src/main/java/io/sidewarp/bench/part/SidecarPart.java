@@ -4,8 +4,8 @@
 package io.sidewarp.bench.part;
 
 import io.sidewarp.bench.process.Place;
-import io.sidewarp.bench.process.Sidecar;
 import io.sidewarp.bench.process.SidecarPair;
+import io.sidewarp.bench.process.SidecarProcess;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Recorder;
 import io.sidewarp.bench.result.Subject;
@@ -36,7 +36,7 @@ public final class SidecarPart implements PartRunner {
 
     @Override
     public void repeat(Lab lab, Recorder recorder) {
-        try (Sidecar sidecar = Sidecar.start(lab.build(), "idle", Place.ANYWHERE, lab.directory())) {
+        try (SidecarProcess sidecar = SidecarProcess.start(lab.build(), "idle", Place.ANYWHERE, lab.directory())) {
             double ready = sidecar.readyNanos() / 1e6;
             pause();
             double resident = sidecar.residentOctets() / MIB;

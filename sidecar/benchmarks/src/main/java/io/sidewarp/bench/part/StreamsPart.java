@@ -3,8 +3,8 @@
 
 package io.sidewarp.bench.part;
 
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.EndKind;
-import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
@@ -38,8 +38,8 @@ public final class StreamsPart implements PartRunner {
     /** Returns the plans of a step between engines: Writes and Reads. */
     public static List<TransferPlan> plans(ThroughputPart.Step step, boolean crc) {
         return List.of(
-                step.plan(Operation.WRITE).withCrc(crc),
-                step.plan(Operation.READ).withCrc(crc));
+                step.plan(BenchOperation.WRITE).withCrc(crc),
+                step.plan(BenchOperation.READ).withCrc(crc));
     }
 
     /** Returns the subject for bare TCP with the copies and CRCs of an engine. It is the same for Writes and Reads. */
@@ -48,7 +48,7 @@ public final class StreamsPart implements PartRunner {
     }
 
     private static TransferPlan limitPlan(ThroughputPart.Step step, boolean crc) {
-        return step.plan(Operation.WRITE).withSignal(1).withCrc(crc).withWaiting(Waiting.SPIN);
+        return step.plan(BenchOperation.WRITE).withSignal(1).withCrc(crc).withWaiting(Waiting.SPIN);
     }
 
     /** Returns the subject for the stream of iperf3 in the turns of a step. */

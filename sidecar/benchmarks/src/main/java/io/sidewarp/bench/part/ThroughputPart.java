@@ -3,8 +3,8 @@
 
 package io.sidewarp.bench.part;
 
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.EndKind;
-import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.process.EndPair;
 import io.sidewarp.bench.process.IperfKind;
@@ -45,7 +45,7 @@ public final class ThroughputPart implements PartRunner {
     public record Step(int size, int depth) {
 
         /** Returns a plan over one connection with CRC. */
-        public TransferPlan plan(Operation operation) {
+        public TransferPlan plan(BenchOperation operation) {
             return TransferPlan.stream(operation, size, depth).withSignal(RatePart.signal(depth));
         }
     }
@@ -60,7 +60,8 @@ public final class ThroughputPart implements PartRunner {
                 EndPair line = lab.start(EndKind.LINE, List.of());
                 EndPair engine = lab.start(EndKind.ENGINE, settling())) {
             for (int size : List.of(WARM_COPY, COLD_COPY)) {
-                Samples.record(lab, recorder, copy, TransferPlan.stream(Operation.SEND, size, 1), Peers.copy(size));
+                Samples.record(
+                        lab, recorder, copy, TransferPlan.stream(BenchOperation.SEND, size, 1), Peers.copy(size));
             }
             for (Step step : STEPS) {
                 if (!lab.quick() || QUICK_SIZES.contains(step.size())) {
@@ -77,7 +78,7 @@ public final class ThroughputPart implements PartRunner {
         }
         Samples.record(lab, recorder, nio, Samples.peerStream(step.size()), Peers.nioStream(step.size()));
         Samples.record(lab, recorder, grpc, Samples.peerStream(step.size()), Peers.grpcStream(step.size()));
-        for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
+        for (BenchOperation operation : List.of(BenchOperation.WRITE, BenchOperation.READ)) {
             for (TransferPlan plan : lab.quick() ? List.of(step.plan(operation)) : variants(step.plan(operation))) {
                 Samples.record(lab, recorder, engine, plan);
             }
@@ -98,7 +99,7 @@ public final class ThroughputPart implements PartRunner {
      */
     private static List<TransferPlan> settling() {
         return STEPS.stream()
-                .flatMap(step -> Stream.of(step.plan(Operation.WRITE), step.plan(Operation.READ)))
+                .flatMap(step -> Stream.of(step.plan(BenchOperation.WRITE), step.plan(BenchOperation.READ)))
                 .flatMap(plan -> variants(plan).stream())
                 .toList();
     }

@@ -3,7 +3,7 @@
 
 package io.sidewarp.bench.process;
 
-import io.sidewarp.bench.end.Outcome;
+import io.sidewarp.bench.end.DutyOutcome;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Usage;
 
@@ -15,7 +15,7 @@ import io.sidewarp.bench.end.Usage;
  * @param active resources that the end that kept the time used meanwhile
  * @param passive resources that the other end used
  */
-public record Measurement(TransferPlan plan, Outcome outcome, Usage active, Usage passive) {
+public record Measurement(TransferPlan plan, DutyOutcome outcome, Usage active, Usage passive) {
 
     private static final double GIB = 1L << 30;
 

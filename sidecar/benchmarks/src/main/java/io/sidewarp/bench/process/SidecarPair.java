@@ -26,8 +26,8 @@ public final class SidecarPair implements AutoCloseable {
     private static final Duration LISTEN_PATIENCE = Duration.ofSeconds(30);
 
     private final Path directory;
-    private final Sidecar passive;
-    private final Sidecar active;
+    private final SidecarProcess passive;
+    private final SidecarProcess active;
     private final String address;
     private final String llp;
     private final Application client;
@@ -36,7 +36,8 @@ public final class SidecarPair implements AutoCloseable {
     private ChildProcess server;
     private List<String> destination;
 
-    private SidecarPair(Path directory, Sidecar passive, Sidecar active, String address, String llp, QueuePath path) {
+    private SidecarPair(
+            Path directory, SidecarProcess passive, SidecarProcess active, String address, String llp, QueuePath path) {
         this.directory = directory;
         this.passive = passive;
         this.active = active;
@@ -81,11 +82,11 @@ public final class SidecarPair implements AutoCloseable {
      */
     public static SidecarPair start(Build build, Place activePlace, Place passivePlace, String llp, QueuePath path) {
         Path directory = createDirectory();
-        Sidecar passive = null;
-        Sidecar active = null;
+        SidecarProcess passive = null;
+        SidecarProcess active = null;
         try {
-            passive = Sidecar.start(build, "b", passivePlace, directory);
-            active = Sidecar.start(build, "a", activePlace, directory);
+            passive = SidecarProcess.start(build, "b", passivePlace, directory);
+            active = SidecarProcess.start(build, "a", activePlace, directory);
             return new SidecarPair(directory, passive, active, passivePlace.address(), llp, path);
         } catch (RuntimeException e) {
             close(active, passive);
@@ -144,7 +145,7 @@ public final class SidecarPair implements AutoCloseable {
     }
 
     /** Returns the sidecar that asks. */
-    public Sidecar active() {
+    public SidecarProcess active() {
         return active;
     }
 
@@ -171,8 +172,8 @@ public final class SidecarPair implements AutoCloseable {
         delete(directory);
     }
 
-    private static void close(@Nullable Sidecar... sidecars) {
-        for (Sidecar sidecar : sidecars) {
+    private static void close(@Nullable SidecarProcess... sidecars) {
+        for (SidecarProcess sidecar : sidecars) {
             if (sidecar != null) {
                 sidecar.close();
             }

@@ -3,7 +3,7 @@
 
 package io.sidewarp.bench.report;
 
-import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.part.ApplicationPart;
 import io.sidewarp.bench.part.BesideTests;
 import io.sidewarp.bench.part.IdleQueue;
@@ -37,7 +37,7 @@ final class ApplicationTables {
 
     private String alone() {
         List<List<String>> rows = new ArrayList<>();
-        for (Operation operation : ApplicationPart.OPERATIONS) {
+        for (BenchOperation operation : ApplicationPart.OPERATIONS) {
             for (int size : ApplicationPart.SIZES) {
                 Subject engine = Samples.engine(ApplicationPart.pingPong(operation, size));
                 Subject rings = SidecarTests.pingPong(operation.toString(), size);
@@ -47,7 +47,7 @@ final class ApplicationTables {
             }
         }
         List<List<String>> costs = new ArrayList<>();
-        for (Operation operation : ApplicationPart.OPERATIONS) {
+        for (BenchOperation operation : ApplicationPart.OPERATIONS) {
             for (Step step : ApplicationPart.STEPS) {
                 Subject engine = Samples.engine(step.plan(operation));
                 Subject rings = SidecarTests.stream(operation.toString(), step);
@@ -91,7 +91,7 @@ final class ApplicationTables {
 
     private String limit() {
         List<List<String>> rows = new ArrayList<>();
-        for (Operation operation : ApplicationPart.OPERATIONS) {
+        for (BenchOperation operation : ApplicationPart.OPERATIONS) {
             Subject engine = Samples.engine(ApplicationPart.pingPong(operation, LatencyPart.SIZE));
             Subject rings = SidecarTests.pingPong(operation.toString(), LatencyPart.SIZE);
             rows.add(limit(operation + " 8 B, p50 us", engine, rings, Metric.P50_MICROSECONDS));
@@ -160,7 +160,7 @@ final class ApplicationTables {
 
     private String quota() {
         List<List<String>> rows = new ArrayList<>();
-        for (Operation operation : ApplicationPart.OPERATIONS) {
+        for (BenchOperation operation : ApplicationPart.OPERATIONS) {
             Subject message = SidecarTests.pingPong(operation.toString(), Quotas.SIZE);
             String name = operation + " " + Sizes.format(Quotas.SIZE);
             rows.add(quota(name + ", p50 us", message, Metric.P50_MICROSECONDS));

@@ -3,7 +3,7 @@
 
 package io.sidewarp.bench.report;
 
-import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.part.ConnectionsPart;
@@ -24,7 +24,7 @@ import java.util.List;
 /** Tables of the parts that measure between engines. */
 final class EngineTables {
 
-    private static final List<Operation> OPERATIONS = List.of(Operation.WRITE, Operation.READ);
+    private static final List<BenchOperation> OPERATIONS = List.of(BenchOperation.WRITE, BenchOperation.READ);
 
     private EngineTables() {}
 
@@ -75,7 +75,7 @@ final class EngineTables {
 
     private static String bySize(Cells cells) {
         List<String> header = new ArrayList<>(List.of("Gbit/s", "depth", "bare TCP", "grpc-java"));
-        for (Operation operation : OPERATIONS) {
+        for (BenchOperation operation : OPERATIONS) {
             header.addAll(
                     List.of(operation.toString(), "no CRC", "Markers", ThroughputPart.CONNECTIONS + " connections"));
         }
@@ -86,7 +86,7 @@ final class EngineTables {
                     String.valueOf(step.depth()),
                     cells.value(Peers.nioStream(step.size()), Metric.GIGABITS_PER_SECOND),
                     cells.value(Peers.grpcStream(step.size()), Metric.GIGABITS_PER_SECOND)));
-            for (Operation operation : OPERATIONS) {
+            for (BenchOperation operation : OPERATIONS) {
                 for (TransferPlan plan : ThroughputPart.variants(step.plan(operation))) {
                     row.add(cells.value(Samples.engine(plan), Metric.GIGABITS_PER_SECOND));
                 }
@@ -98,7 +98,7 @@ final class EngineTables {
 
     private static String costs(Cells cells) {
         List<List<String>> rows = new ArrayList<>();
-        for (Operation operation : OPERATIONS) {
+        for (BenchOperation operation : OPERATIONS) {
             for (Step step : ThroughputPart.STEPS) {
                 Subject subject = Samples.engine(step.plan(operation));
                 rows.add(List.of(
@@ -132,9 +132,9 @@ final class EngineTables {
         for (int depth : RatePart.DEPTHS) {
             rows.add(List.of(
                     String.valueOf(depth),
-                    rate(cells, RatePart.plan(Operation.WRITE, depth, Waiting.ADAPTIVE)),
-                    rate(cells, RatePart.plan(Operation.WRITE, depth, Waiting.YIELD)),
-                    rate(cells, RatePart.plan(Operation.READ, depth, Waiting.ADAPTIVE))));
+                    rate(cells, RatePart.plan(BenchOperation.WRITE, depth, Waiting.ADAPTIVE)),
+                    rate(cells, RatePart.plan(BenchOperation.WRITE, depth, Waiting.YIELD)),
+                    rate(cells, RatePart.plan(BenchOperation.READ, depth, Waiting.ADAPTIVE))));
         }
         rows.add(List.of(
                 RatePart.FULLY_SIGNALED.depth() + ", each completion asked for",

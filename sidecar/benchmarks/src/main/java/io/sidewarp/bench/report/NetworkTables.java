@@ -3,7 +3,7 @@
 
 package io.sidewarp.bench.report;
 
-import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.part.LatencyPart;
 import io.sidewarp.bench.part.NetworkPart;
@@ -56,7 +56,7 @@ final class NetworkTables {
     private static String streams(Cells cells) {
         List<List<String>> rows = new ArrayList<>();
         for (Way way : WAYS) {
-            for (Operation operation : NetworkPart.OPERATIONS) {
+            for (BenchOperation operation : NetworkPart.OPERATIONS) {
                 for (Step step : NetworkPart.STEPS) {
                     rows.add(stream(cells, way, operation, step));
                 }
@@ -75,7 +75,7 @@ final class NetworkTables {
                 EngineTables.measured(rows));
     }
 
-    private static List<String> stream(Cells cells, Way way, Operation operation, Step step) {
+    private static List<String> stream(Cells cells, Way way, BenchOperation operation, Step step) {
         Subject engine = way.subject.apply(Samples.engine(step.plan(operation)));
         Subject application = way.subject.apply(SidecarTests.stream(operation.toString(), step));
         Subject iperf = way.subject.apply(Peers.iperf(IperfKind.LARGE));

@@ -3,7 +3,7 @@
 
 package io.sidewarp.bench.report;
 
-import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.part.LatencyPart;
@@ -13,10 +13,10 @@ import io.sidewarp.bench.part.Samples;
 import io.sidewarp.bench.part.ThroughputPart;
 import io.sidewarp.bench.part.ThroughputPart.Step;
 import io.sidewarp.bench.process.IperfKind;
+import io.sidewarp.bench.result.BenchResults;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Part;
 import io.sidewarp.bench.result.PartResult;
-import io.sidewarp.bench.result.Results;
 import io.sidewarp.bench.result.Series;
 import io.sidewarp.bench.result.Subject;
 import io.sidewarp.cli.ExitCode;
@@ -38,7 +38,7 @@ final class Plots {
     private Plots() {}
 
     /** Draws the plots of all measured parts. */
-    static void write(Results results, Path directory) {
+    static void write(BenchResults results, Path directory) {
         try {
             Files.createDirectories(directory);
         } catch (IOException e) {
@@ -49,7 +49,7 @@ final class Plots {
         draw(results, Part.LATENCY, directory.resolve("latency.svg"), Plots::latency);
     }
 
-    private static void draw(Results results, Part part, Path file, Function<PartResult, LineChart> plot) {
+    private static void draw(BenchResults results, Part part, Path file, Function<PartResult, LineChart> plot) {
         PartResult result = results.parts().get(part);
         if (result != null) {
             Markdown.write(file, plot.apply(result).render());
@@ -63,7 +63,7 @@ final class Plots {
                 "Gbit/s",
                 "octets of a message",
                 steps.stream().map(step -> Sizes.format(step.size())).toList());
-        for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
+        for (BenchOperation operation : List.of(BenchOperation.WRITE, BenchOperation.READ)) {
             chart.add("engine " + operation, bySize(part, step -> Samples.engine(step.plan(operation))));
         }
         chart.add("bare TCP", bySize(part, step -> Peers.nioStream(step.size())));
@@ -86,9 +86,9 @@ final class Plots {
                 "messages a second",
                 "messages under way",
                 RatePart.DEPTHS.stream().map(String::valueOf).toList());
-        chart.add("engine write", byDepth(part, Operation.WRITE, Waiting.ADAPTIVE));
-        chart.add("engine write, own thread", byDepth(part, Operation.WRITE, Waiting.YIELD));
-        chart.add("engine read", byDepth(part, Operation.READ, Waiting.ADAPTIVE));
+        chart.add("engine write", byDepth(part, BenchOperation.WRITE, Waiting.ADAPTIVE));
+        chart.add("engine write, own thread", byDepth(part, BenchOperation.WRITE, Waiting.YIELD));
+        chart.add("engine read", byDepth(part, BenchOperation.READ, Waiting.ADAPTIVE));
         chart.add(
                 "grpc-java",
                 RatePart.DEPTHS.stream()
@@ -97,7 +97,7 @@ final class Plots {
         return chart;
     }
 
-    private static List<Optional<Series>> byDepth(PartResult part, Operation operation, Waiting waiting) {
+    private static List<Optional<Series>> byDepth(PartResult part, BenchOperation operation, Waiting waiting) {
         return RatePart.DEPTHS.stream()
                 .map(depth ->
                         part.find(Samples.engine(RatePart.plan(operation, depth, waiting)), Metric.MESSAGES_PER_SECOND))

@@ -3,7 +3,7 @@
 
 package io.sidewarp.bench.report;
 
-import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.part.ApplicationPart;
@@ -19,9 +19,9 @@ import io.sidewarp.bench.part.SidecarTests;
 import io.sidewarp.bench.part.StreamsPart;
 import io.sidewarp.bench.part.ThroughputPart.Step;
 import io.sidewarp.bench.process.IperfKind;
+import io.sidewarp.bench.result.BenchResults;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Part;
-import io.sidewarp.bench.result.Results;
 import io.sidewarp.bench.result.Subject;
 import io.sidewarp.cli.text.Sizes;
 import java.util.ArrayList;
@@ -52,9 +52,9 @@ final class Targets {
     /** Bytes that count as no allocation, since the measurement itself allocates less. */
     private static final double NO_ALLOCATION = 1;
 
-    private final Results results;
+    private final BenchResults results;
 
-    Targets(Results results) {
+    Targets(BenchResults results) {
         this.results = results;
     }
 
@@ -63,7 +63,7 @@ final class Targets {
      *
      * @param earlier earlier table, whose rows stay if there is no result; may be empty
      */
-    static String table(Results results, String earlier) {
+    static String table(BenchResults results, String earlier) {
         List<String> header = List.of("figure", "target", "measured", "met");
         StringBuilder table = new StringBuilder(Markdown.table(1, header, List.of()));
         for (Target target : new Targets(results).all()) {
@@ -84,17 +84,17 @@ final class Targets {
 
     List<Target> all() {
         List<Target> targets = new ArrayList<>();
-        for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
+        for (BenchOperation operation : List.of(BenchOperation.WRITE, BenchOperation.READ)) {
             ofIperf(targets, engine(operation, LARGE), LARGE, 1.0);
             ofIperf(targets, engine(operation, MIDDLE), MIDDLE, 0.9);
             ofIperf(targets, application(operation, LARGE), LARGE, 0.9);
             ofIperf(targets, application(operation, MIDDLE), MIDDLE, 0.8);
         }
         for (Step step : List.of(LARGE, MIDDLE)) {
-            ofGrpc(targets, engine(Operation.WRITE, step));
-            ofGrpc(targets, application(Operation.WRITE, step));
+            ofGrpc(targets, engine(BenchOperation.WRITE, step));
+            ofGrpc(targets, application(BenchOperation.WRITE, step));
         }
-        TransferPlan rate = RatePart.plan(Operation.WRITE, RATE_DEPTH, Waiting.ADAPTIVE);
+        TransferPlan rate = RatePart.plan(BenchOperation.WRITE, RATE_DEPTH, Waiting.ADAPTIVE);
         targets.add(Target.atLeast(
                 1e6,
                 "engine: Writes of 64 octets a second, depth " + RATE_DEPTH,
@@ -104,7 +104,7 @@ final class Targets {
                 "engine: p50 of an 8-octet Write, of half a round trip of bare TCP, both spinning",
                 ratio(
                         Part.LATENCY,
-                        Samples.engine(TransferPlan.pingPong(Operation.WRITE, LatencyPart.SIZE, Waiting.SPIN)),
+                        Samples.engine(TransferPlan.pingPong(BenchOperation.WRITE, LatencyPart.SIZE, Waiting.SPIN)),
                         Peers.nioEcho(LatencyPart.SIZE, Waiting.SPIN),
                         Metric.P50_MICROSECONDS)));
         connections(targets);
@@ -122,11 +122,11 @@ final class Targets {
         return targets;
     }
 
-    private static Subject engine(Operation operation, Step step) {
+    private static Subject engine(BenchOperation operation, Step step) {
         return Samples.engine(step.plan(operation));
     }
 
-    private static Subject application(Operation operation, Step step) {
+    private static Subject application(BenchOperation operation, Step step) {
         return SidecarTests.stream(operation.toString(), step);
     }
 
@@ -177,23 +177,23 @@ final class Targets {
 
     /** Adds targets of rings in shared memory. */
     private void queues(List<Target> targets) {
-        for (Operation operation : ApplicationPart.OPERATIONS) {
+        for (BenchOperation operation : ApplicationPart.OPERATIONS) {
             targets.add(Target.atMost(
-                    operation == Operation.WRITE ? 2.2 : 1.6,
+                    operation == BenchOperation.WRITE ? 2.2 : 1.6,
                     "application over rings: p50 of an 8-octet " + operation + ", of engines",
                     ofApplications(
                             SidecarTests.pingPong(operation.toString(), LatencyPart.SIZE),
                             Samples.engine(ApplicationPart.pingPong(operation, LatencyPart.SIZE)),
                             Metric.P50_MICROSECONDS)));
         }
-        for (Operation operation : ApplicationPart.OPERATIONS) {
+        for (BenchOperation operation : ApplicationPart.OPERATIONS) {
             Subject application = SidecarTests.pingPong(operation.toString(), LatencyPart.SIZE);
             targets.add(Target.atMost(
                     OF_RELAY,
                     "application over rings: p50 of an 8-octet " + operation + ", of a relay in C",
                     ofApplications(application, ApplicationPart.relayed(application), Metric.P50_MICROSECONDS)));
         }
-        for (Operation operation : ApplicationPart.OPERATIONS) {
+        for (BenchOperation operation : ApplicationPart.OPERATIONS) {
             targets.add(Target.atLeast(
                     0.6,
                     "application over rings: " + operation + " 64 B, depth " + SMALL.depth()
@@ -206,8 +206,8 @@ final class Targets {
                     NO_LOSS,
                     "application over rings: write " + Sizes.format(step.size()) + ", of engines",
                     ofApplications(
-                            application(Operation.WRITE, step),
-                            engine(Operation.WRITE, step),
+                            application(BenchOperation.WRITE, step),
+                            engine(BenchOperation.WRITE, step),
                             Metric.GIGABITS_PER_SECOND)));
         }
         for (BesideTests.Stream stream : BesideTests.STREAMS) {

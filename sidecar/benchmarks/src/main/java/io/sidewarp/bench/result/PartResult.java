@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Result of a part of the benchmark, measured in one run. */
-public record PartResult(Facts facts, List<Figures> figures) {
+public record PartResult(RunFacts facts, List<Figures> figures) {
 
     public PartResult {
         figures = List.copyOf(figures);

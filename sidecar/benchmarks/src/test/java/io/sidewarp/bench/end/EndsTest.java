@@ -24,9 +24,9 @@ class EndsTest {
     private static final long NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private static Stream<Arguments> plans() {
-        TransferPlan write = TransferPlan.stream(Operation.WRITE, 4096, 8);
-        TransferPlan read = TransferPlan.stream(Operation.READ, 4096, 8);
-        TransferPlan send = TransferPlan.stream(Operation.SEND, 4096, 1).withWaiting(Waiting.SLEEP);
+        TransferPlan write = TransferPlan.stream(BenchOperation.WRITE, 4096, 8);
+        TransferPlan read = TransferPlan.stream(BenchOperation.READ, 4096, 8);
+        TransferPlan send = TransferPlan.stream(BenchOperation.SEND, 4096, 1).withWaiting(Waiting.SLEEP);
         return Stream.of(
                 arguments(EndKind.ENGINE, write),
                 arguments(EndKind.ENGINE, write.withSignal(4)),
@@ -37,23 +37,23 @@ class EndsTest {
                 arguments(EndKind.ENGINE, write.withWaiting(Waiting.SPIN)),
                 arguments(EndKind.ENGINE, read),
                 arguments(EndKind.ENGINE, read.withConnections(3).withSignal(2)),
-                arguments(EndKind.ENGINE, TransferPlan.pingPong(Operation.WRITE, 8, Waiting.SPIN)),
-                arguments(EndKind.ENGINE, TransferPlan.pingPong(Operation.WRITE, 8, Waiting.YIELD)),
-                arguments(EndKind.ENGINE, TransferPlan.pingPong(Operation.READ, 8, Waiting.SLEEP)),
-                arguments(EndKind.ENGINE, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SLEEP)),
-                arguments(EndKind.ENGINE, TransferPlan.pingPong(Operation.SEND, 8, Waiting.ADAPTIVE)),
+                arguments(EndKind.ENGINE, TransferPlan.pingPong(BenchOperation.WRITE, 8, Waiting.SPIN)),
+                arguments(EndKind.ENGINE, TransferPlan.pingPong(BenchOperation.WRITE, 8, Waiting.YIELD)),
+                arguments(EndKind.ENGINE, TransferPlan.pingPong(BenchOperation.READ, 8, Waiting.SLEEP)),
+                arguments(EndKind.ENGINE, TransferPlan.pingPong(BenchOperation.SEND, 8, Waiting.SLEEP)),
+                arguments(EndKind.ENGINE, TransferPlan.pingPong(BenchOperation.SEND, 8, Waiting.ADAPTIVE)),
                 arguments(EndKind.NIO, send),
-                arguments(EndKind.NIO, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SPIN)),
-                arguments(EndKind.NIO, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SLEEP)),
+                arguments(EndKind.NIO, TransferPlan.pingPong(BenchOperation.SEND, 8, Waiting.SPIN)),
+                arguments(EndKind.NIO, TransferPlan.pingPong(BenchOperation.SEND, 8, Waiting.SLEEP)),
                 arguments(EndKind.GRPC, send),
-                arguments(EndKind.GRPC, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SLEEP)),
+                arguments(EndKind.GRPC, TransferPlan.pingPong(BenchOperation.SEND, 8, Waiting.SLEEP)),
                 arguments(EndKind.LIMIT, write),
-                arguments(EndKind.LIMIT, TransferPlan.stream(Operation.WRITE, 1 << 20, 8)),
+                arguments(EndKind.LIMIT, TransferPlan.stream(BenchOperation.WRITE, 1 << 20, 8)),
                 arguments(
                         EndKind.LIMIT,
-                        TransferPlan.stream(Operation.WRITE, 1 << 16, 16).withCrc(false)),
+                        TransferPlan.stream(BenchOperation.WRITE, 1 << 16, 16).withCrc(false)),
                 arguments(EndKind.COPY, send),
-                arguments(EndKind.LINE, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SPIN)));
+                arguments(EndKind.LINE, TransferPlan.pingPong(BenchOperation.SEND, 8, Waiting.SPIN)));
     }
 
     @ParameterizedTest
@@ -63,7 +63,7 @@ class EndsTest {
                 ActiveEnd active = kind.active(LOOPBACK)) {
             active.connect(plan, passive.listen(plan));
             for (int run = 0; run < 2; run++) {
-                Outcome outcome = active.run(NANOS);
+                DutyOutcome outcome = active.run(NANOS);
 
                 assertThat(outcome.nanos()).isGreaterThanOrEqualTo(NANOS);
                 assertThat(outcome.messages()).isPositive();
@@ -80,7 +80,7 @@ class EndsTest {
     void anEndTakesOnePlanAfterTheOther() throws Exception {
         try (PassiveEnd passive = EndKind.ENGINE.passive(LOOPBACK);
                 ActiveEnd active = EndKind.ENGINE.active(LOOPBACK)) {
-            for (Operation operation : Operation.values()) {
+            for (BenchOperation operation : BenchOperation.values()) {
                 TransferPlan plan = TransferPlan.pingPong(operation, 8, Waiting.YIELD);
                 active.connect(plan, passive.listen(plan));
 
@@ -94,7 +94,7 @@ class EndsTest {
 
     @Test
     void whoWatchesMemoryCannotSleep() throws Exception {
-        TransferPlan plan = TransferPlan.pingPong(Operation.WRITE, 8, Waiting.SLEEP);
+        TransferPlan plan = TransferPlan.pingPong(BenchOperation.WRITE, 8, Waiting.SLEEP);
         try (PassiveEnd passive = EndKind.ENGINE.passive(LOOPBACK);
                 ActiveEnd active = EndKind.ENGINE.active(LOOPBACK)) {
             active.connect(plan, passive.listen(plan));

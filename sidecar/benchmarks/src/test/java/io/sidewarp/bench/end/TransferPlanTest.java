@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class TransferPlanTest {
 
-    private static final TransferPlan PLAN = TransferPlan.stream(Operation.WRITE, 64, 16);
+    private static final TransferPlan PLAN = TransferPlan.stream(BenchOperation.WRITE, 64, 16);
 
     @Test
     void theDepthIsAMultipleOfTheMessagesForOneCompletion() {

@@ -190,8 +190,7 @@ final class CopyClient {
         Path directory = file.toAbsolutePath().getParent();
         if (size < 0 || (directory != null && directory.toFile().getUsableSpace() < size)) {
             throw new Failure(
-                    ExitCode.NO_RESOURCES,
-                    "the file has " + size + " bytes, but " + directory + " has no room for it");
+                    ExitCode.NO_RESOURCES, "the file has " + size + " bytes, but " + directory + " has no room for it");
         }
     }
 }

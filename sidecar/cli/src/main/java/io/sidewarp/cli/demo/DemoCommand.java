@@ -87,20 +87,20 @@ public final class DemoCommand implements Callable<Integer> {
         if (octets < 1) {
             throw new Failure(ExitCode.USAGE, "there is nothing to move: the file or --size is empty");
         }
-        Path place = base.isPresent() ? base.get() : Room.directory();
-        long region = window > 0 ? Math.min(window, octets) : Room.window(place, octets);
+        Path place = base.isPresent() ? base.get() : VolumeSpace.directory();
+        long region = window > 0 ? Math.min(window, octets) : VolumeSpace.window(place, octets);
         PrintWriter out = spec.commandLine().getOut();
         try (ProgressLine progress = ProgressLine.onTerminal()) {
             progress.update("starting two sidecars");
-            try (Rig rig = Rig.start(place, serviceJar.path());
-                    Program receiver = startReceiver(rig)) {
-                Talk receiverTalk = new Talk(receiver);
+            try (DemoSidecars rig = DemoSidecars.start(place, serviceJar.path());
+                    DemoProcess receiver = startReceiver(rig)) {
+                ChildOutput receiverTalk = new ChildOutput(receiver);
                 String address = receiverTalk.awaitListening(PATIENCE_SECONDS);
-                try (Program sender = startSender(rig, address, octets, region)) {
-                    Facts sent = new Facts();
-                    new Talk(sender).untilEnd(line -> take(line, sent, progress), MOVE_PATIENCE_SECONDS);
+                try (DemoProcess sender = startSender(rig, address, octets, region)) {
+                    ProcessFacts sent = new ProcessFacts();
+                    new ChildOutput(sender).untilEnd(line -> take(line, sent, progress), MOVE_PATIENCE_SECONDS);
                     awaitEnd(sender);
-                    Facts received = receiverTalk.facts("sends.received", PATIENCE_SECONDS);
+                    ProcessFacts received = receiverTalk.facts("sends.received", PATIENCE_SECONDS);
                     progress.clear();
                     DemoReport report = new DemoReport(octets, region, sent, received);
                     out.print(report.text(rig, sender.pid(), receiver.pid(), file));
@@ -121,13 +121,13 @@ public final class DemoCommand implements Callable<Integer> {
         return Files.size(path);
     }
 
-    private Program startReceiver(Rig rig) {
+    private DemoProcess startReceiver(DemoSidecars rig) {
         List<String> arguments = new ArrayList<>(rig.right().arguments());
         arguments.addAll(List.of("demo-receiver", "--llp=" + llp));
-        return Program.self("the receiver", arguments, rig.log("receiver"));
+        return DemoProcess.self("the receiver", arguments, rig.log("receiver"));
     }
 
-    private Program startSender(Rig rig, String receiver, long octets, long region) {
+    private DemoProcess startSender(DemoSidecars rig, String receiver, long octets, long region) {
         List<String> arguments = new ArrayList<>(rig.left().arguments());
         String[] address = receiver.split(Server.UDP_PORT, 2);
         arguments.addAll(List.of("demo-sender", address[0], "--window=" + region, "--llp=" + llp));
@@ -135,17 +135,17 @@ public final class DemoCommand implements Callable<Integer> {
             arguments.add("--udp-port=" + address[1]);
         }
         arguments.add(file.isPresent() ? "--file=" + file.get().toAbsolutePath() : "--size=" + octets);
-        return Program.self("the sender", arguments, rig.log("sender"));
+        return DemoProcess.self("the sender", arguments, rig.log("sender"));
     }
 
-    private static void take(String line, Facts facts, ProgressLine progress) {
+    private static void take(String line, ProcessFacts facts, ProgressLine progress) {
         facts.add(line);
-        if (line.startsWith(Facts.PROGRESS + "=")) {
-            progress.update(facts.text(Facts.PROGRESS));
+        if (line.startsWith(ProcessFacts.PROGRESS + "=")) {
+            progress.update(facts.text(ProcessFacts.PROGRESS));
         }
     }
 
-    private static void awaitEnd(Program sender) {
+    private static void awaitEnd(DemoProcess sender) {
         try {
             if (sender.process().waitFor() != ExitCode.OK) {
                 throw sender.failure("failed:");

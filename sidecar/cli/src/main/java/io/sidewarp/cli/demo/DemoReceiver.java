@@ -84,7 +84,7 @@ final class DemoReceiver implements Server.GreetedHandler {
                     }
                     case DemoMessage.Flushed.TYPE -> {
                         // The peer answered the sender's last request, so the counters are complete.
-                        Facts.tellConnection(out, channel.connection().info());
+                        ProcessFacts.tellConnection(out, channel.connection().info());
                         channel.awaitPeerClose(CLOSE_PATIENCE);
                         return;
                     }

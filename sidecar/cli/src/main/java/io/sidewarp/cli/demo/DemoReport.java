@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param octets number of bytes that were moved
  * @param window bytes of shared memory at each side
  */
-record DemoReport(long octets, long window, Facts sent, Facts received) {
+record DemoReport(long octets, long window, ProcessFacts sent, ProcessFacts received) {
 
     /** Bytes of the DDP and RDMAP headers of a tagged segment. */
     private static final int TAGGED_HEADERS = 14;
@@ -33,11 +33,11 @@ record DemoReport(long octets, long window, Facts sent, Facts received) {
         return source.equals(sent.text("sha256.receiver")) && source.equals(sent.text("sha256.back"));
     }
 
-    String text(Rig rig, long senderPid, long receiverPid, Optional<Path> file) {
+    String text(DemoSidecars rig, long senderPid, long receiverPid, Optional<Path> file) {
         return processes(rig, senderPid, receiverPid, file) + "\n" + result() + "\n" + latency() + "\n" + wire();
     }
 
-    private String processes(Rig rig, long senderPid, long receiverPid, Optional<Path> file) {
+    private String processes(DemoSidecars rig, long senderPid, long receiverPid, Optional<Path> file) {
         String what = file.map(Path::toString).orElse("generated data");
         String fits = window >= octets
                 ? "all of it in shared memory at both ends"

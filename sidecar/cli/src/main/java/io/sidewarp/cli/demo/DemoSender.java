@@ -94,15 +94,15 @@ final class DemoSender {
                     .expect(DemoMessage.Words.TYPE, DemoMessage.Words::decode)
                     .text();
             flush(channel);
-            Facts.tell(out, "words", WORDS);
-            Facts.tell(out, "answer", answer);
-            Facts.tell(out, "write.nanos", writeNanos);
-            Facts.tell(out, "read.nanos", readNanos);
-            Facts.tell(out, "flush.nanos", flushNanos);
-            Facts.tell(out, "sha256.source", HexFormat.of().formatHex(source.digest()));
-            Facts.tell(out, "sha256.receiver", HexFormat.of().formatHex(receiverDigest));
-            Facts.tell(out, "sha256.back", HexFormat.of().formatHex(readBack.digest()));
-            Facts.tellConnection(out, channel.connection().info());
+            ProcessFacts.tell(out, "words", WORDS);
+            ProcessFacts.tell(out, "answer", answer);
+            ProcessFacts.tell(out, "write.nanos", writeNanos);
+            ProcessFacts.tell(out, "read.nanos", readNanos);
+            ProcessFacts.tell(out, "flush.nanos", flushNanos);
+            ProcessFacts.tell(out, "sha256.source", HexFormat.of().formatHex(source.digest()));
+            ProcessFacts.tell(out, "sha256.receiver", HexFormat.of().formatHex(receiverDigest));
+            ProcessFacts.tell(out, "sha256.back", HexFormat.of().formatHex(readBack.digest()));
+            ProcessFacts.tellConnection(out, channel.connection().info());
             channel.send(new DemoMessage.Flushed());
         }
     }
@@ -111,10 +111,10 @@ final class DemoSender {
     void measureLatency() {
         PerfClient perf = new PerfClient(session, receiver, flags, new ProcessCpu(0), QueueOptions.defaults());
         for (Operation operation : Operation.values()) {
-            Facts.tell(out, Facts.PROGRESS, operation + " latency");
+            ProcessFacts.tell(out, ProcessFacts.PROGRESS, operation + " latency");
             PerfPlan plan = new PerfPlan(operation, true, 1, 1, 1, LATENCY_SIZE, 0);
             PerfResult result = perf.run(plan, LATENCY_WARMUP, LATENCY_TIME, ProgressLine.hidden());
-            Facts.tellLatency(out, operation.toString(), result.latencies());
+            ProcessFacts.tellLatency(out, operation.toString(), result.latencies());
         }
     }
 
@@ -174,7 +174,7 @@ final class DemoSender {
 
     private void progress(String what, long done, long size) {
         if (done / OPERATION % UNDER_WAY == 0) {
-            Facts.tell(out, Facts.PROGRESS, what + " " + done * 100 / size + " %");
+            ProcessFacts.tell(out, ProcessFacts.PROGRESS, what + " " + done * 100 / size + " %");
         }
     }
 }

@@ -68,8 +68,7 @@ final class PingClient implements Pinger {
     private static void check(long firstDifference, String what) {
         if (firstDifference >= 0) {
             throw new Failure(
-                    ExitCode.FAILED,
-                    "byte " + firstDifference + " of the data " + what + " is wrong: data corruption");
+                    ExitCode.FAILED, "byte " + firstDifference + " of the data " + what + " is wrong: data corruption");
         }
     }
 }

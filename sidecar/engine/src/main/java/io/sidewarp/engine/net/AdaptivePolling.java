@@ -18,7 +18,7 @@ import java.util.function.LongSupplier;
  * therefore soon sleeps at once.
  *
  * <p>The loop yields the processor to other threads while it polls. It does not poll beside a thread that computes: see
- * {@link GivingWay}. A polling loop checks the {@link RecentInput} first. Belongs to one loop.
+ * {@link YieldBackoff}. A polling loop checks the {@link RecentInput} first. Belongs to one loop.
  */
 final class AdaptivePolling implements SelectStrategy {
 
@@ -30,7 +30,7 @@ final class AdaptivePolling implements SelectStrategy {
 
     private final long limitNanos;
     private final LongSupplier clock;
-    private final GivingWay others;
+    private final YieldBackoff others;
     private long budgetNanos;
     private boolean polling;
     private boolean slept;
@@ -41,7 +41,7 @@ final class AdaptivePolling implements SelectStrategy {
      * @param limit the longest time to poll; zero sleeps at once
      * @param clock returns the time like {@link System#nanoTime()}
      */
-    AdaptivePolling(Duration limit, LongSupplier clock, GivingWay others) {
+    AdaptivePolling(Duration limit, LongSupplier clock, YieldBackoff others) {
         this.limitNanos = limit.toNanos();
         this.clock = clock;
         this.others = others;

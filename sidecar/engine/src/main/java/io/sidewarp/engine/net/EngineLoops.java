@@ -81,7 +81,7 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
     public static EventLoopGroup newGroup(int loops, Duration busyPoll) {
         ThreadPerTaskExecutor threads = new ThreadPerTaskExecutor(new DefaultThreadFactory("sidewarp-loop", true));
         SelectStrategyFactory waiting =
-                () -> new AdaptivePolling(busyPoll, System::nanoTime, new GivingWay(Thread::yield));
+                () -> new AdaptivePolling(busyPoll, System::nanoTime, new YieldBackoff(Thread::yield));
         return Epoll.isAvailable()
                 ? new EpollEventLoopGroup(loops, threads, waiting)
                 : new NioEventLoopGroup(loops, threads, SelectorProvider.provider(), waiting);

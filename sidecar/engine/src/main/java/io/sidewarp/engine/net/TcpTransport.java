@@ -59,7 +59,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final OutputRamp ramp = new OutputRamp();
     private final int descriptor;
     private final boolean toldAgain;
-    private final LateTask secondRead;
+    private final DeferredTask secondRead;
 
     private @Nullable MpaConnection connection;
     private boolean outputWanted;
@@ -87,7 +87,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
                 channel instanceof EpollSocketChannel epoll ? epoll.fd().intValue() : NO_DESCRIPTOR;
         this.toldAgain = EngineLoops.tellsAgain(channel);
         this.drive = new TurnShare(loop, this::driveGuarded);
-        this.secondRead = new LateTask(loop, 1, this::takeInput);
+        this.secondRead = new DeferredTask(loop, 1, this::takeInput);
         SocketOptions.apply(channel, settings, connectionInput::target);
     }
 

@@ -18,7 +18,7 @@ final class TurnShare {
 
     /**
      * Shares in a turn of the loop. The application learns of the completions of both shares at once, because it waits
-     * for a {@link LateTask}.
+     * for a {@link DeferredTask}.
      */
     private static final int SHARES = 2;
 

@@ -4,8 +4,8 @@
 package io.sidewarp.provider.software;
 
 import io.sidewarp.engine.llp.mpa.MpaOptions;
+import io.sidewarp.engine.llp.sctp.DdpSessionListener;
 import io.sidewarp.engine.llp.sctp.DdpStreamSession;
-import io.sidewarp.engine.llp.sctp.SessionListener;
 import io.sidewarp.engine.llp.sctp.SessionOptions;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
 import io.sidewarp.engine.rdmap.RdmapStream;
@@ -14,7 +14,7 @@ import io.sidewarp.engine.verbs.ReadDepths;
 import org.jspecify.annotations.Nullable;
 
 /** Sets up a DDP stream session that the peer begins: the passive role of RFC 5043. */
-final class IncomingSctpSetup extends IncomingSetup implements SessionListener {
+final class IncomingSctpSetup extends IncomingSetup implements DdpSessionListener {
 
     private final SoftwareAssociation association;
     private final DdpStreamSession session;

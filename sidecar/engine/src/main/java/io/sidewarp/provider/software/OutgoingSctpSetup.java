@@ -4,8 +4,8 @@
 package io.sidewarp.provider.software;
 
 import io.sidewarp.engine.llp.mpa.MpaOptions;
+import io.sidewarp.engine.llp.sctp.DdpSessionListener;
 import io.sidewarp.engine.llp.sctp.DdpStreamSession;
-import io.sidewarp.engine.llp.sctp.SessionListener;
 import io.sidewarp.engine.llp.sctp.SessionOptions;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
 import io.sidewarp.engine.net.sctp.AbortCause;
@@ -22,7 +22,7 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** Sets up a connection from this side: a DDP stream session on an SCTP association, the active role of RFC 5043. */
-final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, SctpNetwork.Seeker {
+final class OutgoingSctpSetup extends OutgoingSetup implements DdpSessionListener, SctpNetwork.Seeker {
 
     private static final int MAX_PORT = 65_535;
 

@@ -26,7 +26,7 @@ class AdaptivePollingTest {
     private long now;
     private long idleSince;
     private long othersRun;
-    private final GivingWay others = new GivingWay(() -> now += othersRun);
+    private final YieldBackoff others = new YieldBackoff(() -> now += othersRun);
     private final AdaptivePolling polling = new AdaptivePolling(Duration.ofNanos(LIMIT), () -> now += STEP, others);
 
     @BeforeEach
@@ -175,9 +175,9 @@ class AdaptivePollingTest {
 
     @Test
     void besideAThreadThatComputesALoopSleepsAtOnce() throws Exception {
-        giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
-        giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
-        long pause = GivingWay.FACTOR * GivingWay.COMPUTES_NANOS;
+        giveWayFor(YieldBackoff.COMPUTES_NANOS - STEP);
+        giveWayFor(YieldBackoff.COMPUTES_NANOS - STEP);
+        long pause = YieldBackoff.FACTOR * YieldBackoff.COMPUTES_NANOS;
 
         assertThat(polling.calculateStrategy(() -> 2, false)).as("work goes on").isEqualTo(2);
         assertThat(polling.calculateStrategy(NOTHING, false)).isEqualTo(SelectStrategy.SELECT);
@@ -188,24 +188,26 @@ class AdaptivePollingTest {
 
     @Test
     void howLongItDoesSoDoublesUpToASecondWhileTheThreadComputes() throws Exception {
-        giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
-        for (long pause = GivingWay.FACTOR * GivingWay.COMPUTES_NANOS; pause < GivingWay.MAX_PAUSE_NANOS; pause *= 2) {
-            giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
+        giveWayFor(YieldBackoff.COMPUTES_NANOS - STEP);
+        for (long pause = YieldBackoff.FACTOR * YieldBackoff.COMPUTES_NANOS;
+                pause < YieldBackoff.MAX_PAUSE_NANOS;
+                pause *= 2) {
+            giveWayFor(YieldBackoff.COMPUTES_NANOS - STEP);
             assertThat(others.isFutile(now + pause - 1)).isTrue();
             assertThat(others.isFutile(now + pause)).isFalse();
             now += pause;
         }
-        giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
-        assertThat(others.isFutile(now + GivingWay.MAX_PAUSE_NANOS - 1)).isTrue();
-        assertThat(others.isFutile(now + GivingWay.MAX_PAUSE_NANOS)).isFalse();
+        giveWayFor(YieldBackoff.COMPUTES_NANOS - STEP);
+        assertThat(others.isFutile(now + YieldBackoff.MAX_PAUSE_NANOS - 1)).isTrue();
+        assertThat(others.isFutile(now + YieldBackoff.MAX_PAUSE_NANOS)).isFalse();
     }
 
     @Test
     void aProcessorThatWasAwayOnceIsNoReasonToSleep() throws Exception {
         for (int times = 0; times < 3; times++) {
-            giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
+            giveWayFor(YieldBackoff.COMPUTES_NANOS - STEP);
             assertThat(others.isFutile(now)).isFalse();
-            giveWayFor(GivingWay.COMPUTES_NANOS - 2 * STEP);
+            giveWayFor(YieldBackoff.COMPUTES_NANOS - 2 * STEP);
             assertThat(others.isFutile(now)).isFalse();
         }
     }
@@ -213,15 +215,15 @@ class AdaptivePollingTest {
     @Test
     void afterThreadsThatGiveWayInTheirTurnItBeginsAnew() throws Exception {
         for (int times = 0; times < 4; times++) {
-            giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
-            now += GivingWay.MAX_PAUSE_NANOS;
+            giveWayFor(YieldBackoff.COMPUTES_NANOS - STEP);
+            now += YieldBackoff.MAX_PAUSE_NANOS;
         }
         giveWayFor(0);
-        giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
-        giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
+        giveWayFor(YieldBackoff.COMPUTES_NANOS - STEP);
+        giveWayFor(YieldBackoff.COMPUTES_NANOS - STEP);
 
         assertThat(others.isFutile(now)).isTrue();
-        assertThat(others.isFutile(now + GivingWay.FACTOR * GivingWay.COMPUTES_NANOS))
+        assertThat(others.isFutile(now + YieldBackoff.FACTOR * YieldBackoff.COMPUTES_NANOS))
                 .isFalse();
     }
 

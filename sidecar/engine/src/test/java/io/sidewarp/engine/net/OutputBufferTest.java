@@ -90,7 +90,7 @@ class OutputBufferTest {
                             send(failing);
                             send(next);
                             // Once both wait; and then the loop learns of both events before it does anything else.
-                            new LateTask(bed.loop(), 1, () -> leave(full, failing)).request();
+                            new DeferredTask(bed.loop(), 1, () -> leave(full, failing)).request();
                         }
                         return isFull;
                     }));

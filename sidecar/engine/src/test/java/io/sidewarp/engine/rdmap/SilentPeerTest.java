@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.llp.RtrKind;
 import io.sidewarp.engine.llp.sctp.AdaptationSettings;
+import io.sidewarp.engine.llp.sctp.DdpSessionListener;
 import io.sidewarp.engine.llp.sctp.DdpStreamSession;
-import io.sidewarp.engine.llp.sctp.SessionListener;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.testing.Endpoint;
@@ -34,7 +34,7 @@ class SilentPeerTest {
     }
 
     /** Attaches a stream to the session when it opens. */
-    private final class Opener implements SessionListener {
+    private final class Opener implements DdpSessionListener {
 
         private DdpStreamSession session;
 

@@ -10,9 +10,9 @@ import io.sidewarp.engine.llp.UpperLayer;
 import io.sidewarp.engine.llp.sctp.AdaptationSettings;
 import io.sidewarp.engine.llp.sctp.AssociationListener;
 import io.sidewarp.engine.llp.sctp.DdpAssociation;
+import io.sidewarp.engine.llp.sctp.DdpSessionListener;
 import io.sidewarp.engine.llp.sctp.DdpStreamSession;
 import io.sidewarp.engine.llp.sctp.EarlyBudget;
-import io.sidewarp.engine.llp.sctp.SessionListener;
 import io.sidewarp.engine.llp.sctp.SessionOptions;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
 import io.sidewarp.engine.rdmap.RdmapStream;
@@ -110,7 +110,7 @@ public final class SctpLink implements Link {
     }
 
     /** One side: its association, and the one session on it. */
-    private static final class Node implements AssociationListener, SessionListener {
+    private static final class Node implements AssociationListener, DdpSessionListener {
 
         private static final AdaptationSettings SETTINGS = AdaptationSettings.defaults();
 

@@ -5,8 +5,8 @@ package io.sidewarp.engine.testing;
 
 import io.sidewarp.engine.llp.LlpError;
 import io.sidewarp.engine.llp.UpperLayer;
+import io.sidewarp.engine.llp.sctp.DdpSessionListener;
 import io.sidewarp.engine.llp.sctp.DdpStreamSession;
-import io.sidewarp.engine.llp.sctp.SessionListener;
 import io.sidewarp.engine.llp.sctp.SessionOptions;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
 import io.sidewarp.engine.memory.WireBuffer;
@@ -16,7 +16,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A Consumer of a DDP stream session. Sends what a test hands over, and records its notifications. */
-public final class SessionRecorder implements SessionListener, UpperLayer {
+public final class SessionRecorder implements DdpSessionListener, UpperLayer {
 
     private final List<String> events = new ArrayList<>();
     private final List<String> segments = new ArrayList<>();

@@ -5,7 +5,7 @@ package io.sidewarp.service.transfer;
 
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.FastThreadLocal;
-import io.sidewarp.engine.net.LateTask;
+import io.sidewarp.engine.net.DeferredTask;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.Opcode;
@@ -47,7 +47,7 @@ abstract class PolledWork {
     private final WorkSlots slots = new WorkSlots();
     private final List<CompletionSink> touched = new ArrayList<>();
     private final Runnable drainTask = this::drain;
-    private final LateTask lateDrain;
+    private final DeferredTask lateDrain;
     private final Runnable notification = this::onNotification;
 
     private boolean draining;
@@ -58,7 +58,7 @@ abstract class PolledWork {
         this.completions = completions;
         this.loop = loop;
         this.meter = meter;
-        this.lateDrain = new LateTask(loop, STREAM_ROUNDS, drainTask);
+        this.lateDrain = new DeferredTask(loop, STREAM_ROUNDS, drainTask);
     }
 
     /** Starts taking completions. */

@@ -19,10 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record DrainSpec(
-        @JsonPropertyDescription(
-                "If true, pods that use a virtual function that must change are evicted, respecting"
-                        + " PodDisruptionBudgets. No pod gets the function until the change is done. If false, the"
-                        + " change waits until no pod uses such a function. Pods can still get one meanwhile.")
+        @JsonPropertyDescription("If true, pods that use a virtual function that must change are evicted, respecting"
+                + " PodDisruptionBudgets. No pod gets the function until the change is done. If false, the"
+                + " change waits until no pod uses such a function. Pods can still get one meanwhile.")
         @Default("false")
         Boolean enabled,
 

@@ -31,7 +31,8 @@ public record IwarpNodeSpec(
         @JsonPropertyDescription("Settings of kernel soft-iWARP.")
         SiwSpec siw,
 
-        @JsonPropertyDescription("Settings of soft devices.") SoftwareSpec software) {
+        @JsonPropertyDescription("Settings of soft devices.")
+        SoftwareSpec software) {
 
     public IwarpNodeSpec {
         policies = policies == null ? List.of() : List.copyOf(policies);

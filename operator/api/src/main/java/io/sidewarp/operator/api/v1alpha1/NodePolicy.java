@@ -33,7 +33,8 @@ public record NodePolicy(
         @JsonPropertyDescription("Generation of the IwarpNicPolicy.") @Nullable
         Long generation,
 
-        @JsonPropertyDescription("Selects the NICs.") @Required NicSelector nicSelector,
+        @JsonPropertyDescription("Selects the NICs.") @Required
+        NicSelector nicSelector,
 
         @JsonPropertyDescription(
                 "Component that sets the number of virtual functions and the MTU, and offers the virtual functions. If"

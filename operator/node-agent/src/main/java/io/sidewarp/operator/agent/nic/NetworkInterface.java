@@ -13,4 +13,4 @@ import java.util.OptionalInt;
  * @param mtu MTU in bytes
  * @param speed speed in Mbit/s; empty while the link is down
  */
-public record NetworkInterface(String name, LinkState state, OptionalInt mtu, OptionalInt speed) {}
+public record NetworkInterface(String name, OperState state, OptionalInt mtu, OptionalInt speed) {}

@@ -121,7 +121,7 @@ public final class NicDiscovery {
     private NetworkInterface networkInterface(String directory, String name) {
         return new NetworkInterface(
                 name,
-                LinkState.parse(host.read(directory + "/operstate").orElse("")),
+                OperState.parse(host.read(directory + "/operstate").orElse("")),
                 natural(directory + "/mtu"),
                 natural(directory + "/speed"));
     }

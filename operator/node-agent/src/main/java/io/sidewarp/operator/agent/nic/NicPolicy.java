@@ -20,7 +20,7 @@ import java.util.OptionalInt;
  */
 public record NicPolicy(
         String name,
-        NicSelector selector,
+        NicMatcher selector,
         boolean ownsFunctions,
         OptionalInt virtualFunctions,
         OptionalInt mtu,

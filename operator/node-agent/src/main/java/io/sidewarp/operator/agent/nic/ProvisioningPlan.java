@@ -4,7 +4,7 @@
 package io.sidewarp.operator.agent.nic;
 
 import io.sidewarp.operator.agent.nic.NicAttribute.Kind;
-import io.sidewarp.operator.agent.nic.Refusal.Reason;
+import io.sidewarp.operator.agent.nic.NicRefusal.Reason;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -22,7 +22,7 @@ import java.util.TreeMap;
  * @param refusals wishes that cannot be fulfilled; the changes are made nevertheless
  * @param remembered attributes whose original values are still needed after the changes
  */
-record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAttribute> remembered) {
+record ProvisioningPlan(List<Change> changes, List<NicRefusal> refusals, Set<NicAttribute> remembered) {
 
     ProvisioningPlan {
         changes = List.copyOf(changes);
@@ -39,9 +39,9 @@ record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAtt
     static ProvisioningPlan of(Nic nic, Optional<NicPolicy> policy, Map<NicAttribute, Integer> originals) {
         SortedMap<NicAttribute, Integer> observed = observed(nic);
         SortedMap<NicAttribute, Integer> wanted = new TreeMap<>();
-        List<Refusal> refusals = new ArrayList<>(refuseUnreadable(nic, policy, originals));
+        List<NicRefusal> refusals = new ArrayList<>(refuseUnreadable(nic, policy, originals));
         if (policy.isPresent()) {
-            Optional<Refusal> refusal = refuse(nic, policy.get());
+            Optional<NicRefusal> refusal = refuse(nic, policy.get());
             if (refusal.isPresent()) {
                 refusals.add(refusal.get());
                 // The NIC stays unchanged: it gets neither the policy's values nor its original values.
@@ -115,30 +115,30 @@ record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAtt
         return wanted;
     }
 
-    private static List<Refusal> refuseUnreadable(
+    private static List<NicRefusal> refuseUnreadable(
             Nic nic, Optional<NicPolicy> policy, Map<NicAttribute, Integer> originals) {
         boolean isNeeded = policy.flatMap(NicPolicy::iwarp).isPresent()
                 || originals.keySet().stream().anyMatch(NicAttribute::isSwitch);
         return isNeeded
                 ? nic.unreadable().stream()
-                        .map(reason -> new Refusal(Reason.UNREADABLE, reason + ". The kernel's log may tell more."))
+                        .map(reason -> new NicRefusal(Reason.UNREADABLE, reason + ". The kernel's log may tell more."))
                         .toList()
                 : List.of();
     }
 
-    private static Optional<Refusal> refuse(Nic nic, NicPolicy policy) {
+    private static Optional<NicRefusal> refuse(Nic nic, NicPolicy policy) {
         if (nic.rdmaDevices().isEmpty() || nic.isIwarpCapable()) {
             return Optional.empty();
         }
         RdmaDevice device = nic.rdmaDevices().getFirst();
-        return Optional.of(new Refusal(
+        return Optional.of(new NicRefusal(
                 Reason.NOT_IWARP,
                 "its RDMA device " + device.name() + " does not speak iWARP (it is a " + device.nodeType()
                         + "). Exclude the NIC in the selector of policy " + policy.name()
                         + ", or let its firmware speak iWARP if it can."));
     }
 
-    private static Optional<Refusal> refuseVirtualFunctions(Nic nic, NicPolicy policy) {
+    private static Optional<NicRefusal> refuseVirtualFunctions(Nic nic, NicPolicy policy) {
         int total = nic.sriov().map(SrIov::total).orElse(0);
         int number = policy.virtualFunctions().orElse(0);
         if (number == 0 || number <= total && nic.driver().isPresent()) {
@@ -146,17 +146,17 @@ record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAtt
         }
         String wish = "policy " + policy.name() + " wants " + number + " virtual functions";
         if (total == 0) {
-            return Optional.of(new Refusal(
+            return Optional.of(new NicRefusal(
                     Reason.NO_SRIOV,
                     wish + " and the NIC has no SR-IOV. Switch it on in the firmware of the node and of the NIC,"
                             + " or let the policy not select the NIC."));
         }
         if (number > total) {
-            return Optional.of(
-                    new Refusal(Reason.TOO_MANY_VIRTUAL_FUNCTIONS, wish + " and the NIC has at most " + total + "."));
+            return Optional.of(new NicRefusal(
+                    Reason.TOO_MANY_VIRTUAL_FUNCTIONS, wish + " and the NIC has at most " + total + "."));
         }
         return Optional.of(
-                new Refusal(Reason.NO_DRIVER, wish + " and no driver is bound to the NIC. Load it on the node."));
+                new NicRefusal(Reason.NO_DRIVER, wish + " and no driver is bound to the NIC. Load it on the node."));
     }
 
     private static List<Change> changes(

@@ -29,7 +29,7 @@ public record ProvisioningResult(
         List<Change> applied,
         Set<PciAddress> functions,
         List<FunctionUser> users,
-        List<Refusal> refusals,
+        List<NicRefusal> refusals,
         Optional<Failure> failure) {
 
     public enum Outcome {
@@ -63,8 +63,8 @@ public record ProvisioningResult(
         refusals = List.copyOf(refusals);
     }
 
-    ProvisioningResult and(List<Refusal> more) {
-        List<Refusal> all = new ArrayList<>(refusals);
+    ProvisioningResult and(List<NicRefusal> more) {
+        List<NicRefusal> all = new ArrayList<>(refusals);
         all.addAll(more);
         return new ProvisioningResult(nic, policy, outcome, applied, functions, users, all, failure);
     }

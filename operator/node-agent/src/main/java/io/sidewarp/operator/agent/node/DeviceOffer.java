@@ -5,9 +5,9 @@ package io.sidewarp.operator.agent.node;
 
 import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
 import io.sidewarp.operator.agent.nic.Inventory;
-import io.sidewarp.operator.agent.nic.LinkState;
 import io.sidewarp.operator.agent.nic.NetworkInterface;
 import io.sidewarp.operator.agent.nic.Nic;
+import io.sidewarp.operator.agent.nic.OperState;
 import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.RdmaDevice;
 import io.sidewarp.operator.agent.nic.VirtualFunction;
@@ -122,7 +122,7 @@ final class DeviceOffer {
             device = device.faulty(rdma.name() + " is in another network namespace, but the kubelet gave it to no pod");
         } else if (!rdma.elsewhere() && !rdma.isUsable()) {
             device = device.faulty("no port of " + rdma.name() + " is active");
-        } else if (nic.interfaces().stream().noneMatch(link -> link.state() == LinkState.UP)) {
+        } else if (nic.interfaces().stream().noneMatch(link -> link.state() == OperState.UP)) {
             device = device.faulty("the link of " + NodeStatus.nameOf(nic) + " is down");
         }
         return Optional.of(device);

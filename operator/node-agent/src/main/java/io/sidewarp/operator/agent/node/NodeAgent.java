@@ -29,8 +29,8 @@ import io.sidewarp.operator.agent.host.HostException;
 import io.sidewarp.operator.agent.host.HostSettings;
 import io.sidewarp.operator.agent.host.LinuxHost;
 import io.sidewarp.operator.agent.nic.NicDiscovery;
+import io.sidewarp.operator.agent.nic.NicProvisioner;
 import io.sidewarp.operator.agent.nic.OriginalValues;
-import io.sidewarp.operator.agent.nic.Provisioner;
 import io.sidewarp.operator.agent.siw.SiwLinks;
 import io.sidewarp.operator.api.config.UnknownVariables;
 import io.sidewarp.operator.api.events.EventRecorder;
@@ -166,8 +166,8 @@ public class NodeAgent {
     private void run() {
         Host host = host();
         try (DevicesInUse inUse = new DevicesInUse(pluginConfig)) {
-            NodeLooker looker = new NodeLooker(
-                    new Provisioner(
+            NodeObserver looker = new NodeObserver(
+                    new NicProvisioner(
                             host,
                             new FunctionsInUse(inUse, devices),
                             OriginalValues.open(config.stateDirectory(), host.bootId())),
@@ -193,7 +193,7 @@ public class NodeAgent {
     }
 
     /** Returns whether to look again soon. */
-    private boolean lookAt(NodeLooker looker, @Nullable IwarpNode present) {
+    private boolean lookAt(NodeObserver looker, @Nullable IwarpNode present) {
         if (present == null || present.getSpec() == null) {
             return true;
         }
@@ -202,7 +202,7 @@ public class NodeAgent {
                 .setAttribute("k8s.resource.generation", present.getMetadata().getGeneration())
                 .startSpan();
         try (Scope scope = span.makeCurrent()) {
-            Look look;
+            NodeObservation look;
             try {
                 look = looker.look(present.getSpec(), Duration.ofNanos(System.nanoTime()));
             } catch (HostException e) {
@@ -234,7 +234,7 @@ public class NodeAgent {
         span.setStatus(StatusCode.ERROR, String.valueOf(e.getMessage()));
     }
 
-    private void report(IwarpNode present, Look look, PluginStatus kubelet) {
+    private void report(IwarpNode present, NodeObservation look, PluginStatus kubelet) {
         Long generation = present.getMetadata().getGeneration();
         report(
                 present,

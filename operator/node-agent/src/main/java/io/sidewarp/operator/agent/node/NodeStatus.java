@@ -103,7 +103,7 @@ final class NodeStatus {
                         .findFirst()));
     }
 
-    private static LinkState linkState(io.sidewarp.operator.agent.nic.LinkState state) {
+    private static LinkState linkState(io.sidewarp.operator.agent.nic.OperState state) {
         return switch (state) {
             case UP -> LinkState.UP;
             case UNKNOWN -> LinkState.UNKNOWN;

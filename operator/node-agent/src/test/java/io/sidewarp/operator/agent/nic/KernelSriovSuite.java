@@ -52,7 +52,7 @@ final class KernelSriovSuite {
     private static NicPolicy policy(Integer virtualFunctions, Integer mtu) {
         return new NicPolicy(
                 "igb",
-                new NicSelector(List.of("8086"), List.of(), List.of("igb"), List.of(), List.of()),
+                new NicMatcher(List.of("8086"), List.of(), List.of("igb"), List.of(), List.of()),
                 true,
                 virtualFunctions == null ? OptionalInt.empty() : OptionalInt.of(virtualFunctions),
                 mtu == null ? OptionalInt.empty() : OptionalInt.of(mtu),
@@ -61,7 +61,7 @@ final class KernelSriovSuite {
 
     private List<ProvisioningResult> apply(NicPolicy... policies) throws IOException {
         OriginalValues originals = OriginalValues.open(directory, host.bootId());
-        return new Provisioner(host, function -> List.of(), originals).apply(List.of(policies));
+        return new NicProvisioner(host, function -> List.of(), originals).apply(List.of(policies));
     }
 
     private ProvisioningResult only(NicPolicy... policies) throws IOException {
@@ -129,7 +129,7 @@ final class KernelSriovSuite {
 
         assertThat(result.outcome()).isEqualTo(Outcome.UNCHANGED);
         assertThat(result.refusals())
-                .extracting(Refusal::reason)
-                .containsExactly(Refusal.Reason.TOO_MANY_VIRTUAL_FUNCTIONS);
+                .extracting(NicRefusal::reason)
+                .containsExactly(NicRefusal.Reason.TOO_MANY_VIRTUAL_FUNCTIONS);
     }
 }

@@ -96,8 +96,8 @@ class NicDiscoveryTest {
 
         assertThat(nic.interfaces())
                 .containsExactly(
-                        new NetworkInterface("enp3s0f4", LinkState.UP, OptionalInt.of(1500), OptionalInt.of(100_000)),
-                        new NetworkInterface("enp3s0f4d1", LinkState.DOWN, OptionalInt.of(1500), OptionalInt.empty()));
+                        new NetworkInterface("enp3s0f4", OperState.UP, OptionalInt.of(1500), OptionalInt.of(100_000)),
+                        new NetworkInterface("enp3s0f4d1", OperState.DOWN, OptionalInt.of(1500), OptionalInt.empty()));
         assertThat(nic.rdmaDevices().getFirst())
                 .isEqualTo(new RdmaDevice(
                         "cxgb4_0",
@@ -124,7 +124,7 @@ class NicDiscoveryTest {
                                 "1889",
                                 Optional.of("iavf"),
                                 List.of(new NetworkInterface(
-                                        "ens1f1v0", LinkState.UP, OptionalInt.of(1500), OptionalInt.of(100_000))),
+                                        "ens1f1v0", OperState.UP, OptionalInt.of(1500), OptionalInt.of(100_000))),
                                 List.of()),
                         new VirtualFunction(
                                 1,

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.operator.agent.host.HostException;
 import io.sidewarp.operator.agent.host.RecordedHost;
-import io.sidewarp.operator.agent.nic.Refusal.Reason;
+import io.sidewarp.operator.agent.nic.NicRefusal.Reason;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -35,7 +35,7 @@ class ProvisioningPlanTest {
     private static Optional<NicPolicy> policy(Integer virtualFunctions, Integer mtu, Boolean iwarp) {
         return Optional.of(new NicPolicy(
                 "fast",
-                NicSelector.ofAddress(new PciAddress("0000:00:00.0")),
+                NicMatcher.ofAddress(new PciAddress("0000:00:00.0")),
                 true,
                 virtualFunctions == null ? OptionalInt.empty() : OptionalInt.of(virtualFunctions),
                 mtu == null ? OptionalInt.empty() : OptionalInt.of(mtu),
@@ -95,7 +95,7 @@ class ProvisioningPlanTest {
     void leavesAndForgetsWhatSomebodyElseProvides() throws HostException {
         NicPolicy policy = new NicPolicy(
                 "fast",
-                NicSelector.ofAddress(new PciAddress("0000:18:00.1")),
+                NicMatcher.ofAddress(new PciAddress("0000:18:00.1")),
                 false,
                 OptionalInt.of(8),
                 OptionalInt.of(1500),
@@ -119,7 +119,8 @@ class ProvisioningPlanTest {
     })
     void saysWhatCannotBeHadAndWhichPolicyWantsIt(String host, String address, int virtualFunctions, Reason reason)
             throws HostException {
-        List<Refusal> refusals = ProvisioningPlan.of(nic(host, address), policy(virtualFunctions, null, true), Map.of())
+        List<NicRefusal> refusals = ProvisioningPlan.of(
+                        nic(host, address), policy(virtualFunctions, null, true), Map.of())
                 .refusals();
 
         assertThat(refusals).singleElement().satisfies(refusal -> {
@@ -147,7 +148,7 @@ class ProvisioningPlanTest {
         ProvisioningPlan plan = ProvisioningPlan.of(unbound, policy(4, 9000, true), Map.of());
 
         assertThat(plan.changes()).isEmpty();
-        assertThat(plan.refusals()).extracting(Refusal::reason).containsExactly(Reason.NO_DRIVER);
+        assertThat(plan.refusals()).extracting(NicRefusal::reason).containsExactly(Reason.NO_DRIVER);
     }
 
     @Test
@@ -171,7 +172,7 @@ class ProvisioningPlanTest {
         Map<NicAttribute, Integer> originals = originals("mtu/away0=1500 enableIwarp=0 virtualFunctions=0");
         NicPolicy ofOthers = new NicPolicy(
                 "fast",
-                NicSelector.ofAddress(nic.address()),
+                NicMatcher.ofAddress(nic.address()),
                 false,
                 OptionalInt.of(4),
                 OptionalInt.of(9000),

@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
 import io.sidewarp.operator.agent.nic.Inventory;
-import io.sidewarp.operator.agent.nic.LinkState;
 import io.sidewarp.operator.agent.nic.NetworkInterface;
 import io.sidewarp.operator.agent.nic.Nic;
 import io.sidewarp.operator.agent.nic.NodeType;
+import io.sidewarp.operator.agent.nic.OperState;
 import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.PortState;
 import io.sidewarp.operator.agent.nic.RdmaDevice;
@@ -120,7 +120,7 @@ class DeviceOfferTest {
                 "1592",
                 Optional.of("ice"),
                 OptionalInt.empty(),
-                List.of(new NetworkInterface("e0", LinkState.UP, OptionalInt.of(1500), OptionalInt.empty())),
+                List.of(new NetworkInterface("e0", OperState.UP, OptionalInt.of(1500), OptionalInt.empty())),
                 List.of(rdma("iwp0", NIC)),
                 Optional.of(new SrIov(8, 1, List.of(function))),
                 Optional.of(true),

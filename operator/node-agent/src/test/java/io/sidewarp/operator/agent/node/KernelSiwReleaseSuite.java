@@ -19,8 +19,8 @@ import io.sidewarp.operator.agent.host.LinuxHost;
 import io.sidewarp.operator.agent.host.NodeCommands;
 import io.sidewarp.operator.agent.host.RdmaLink;
 import io.sidewarp.operator.agent.nic.NicDiscovery;
+import io.sidewarp.operator.agent.nic.NicProvisioner;
 import io.sidewarp.operator.agent.nic.OriginalValues;
-import io.sidewarp.operator.agent.nic.Provisioner;
 import io.sidewarp.operator.agent.siw.SiwLinks;
 import io.sidewarp.operator.api.v1alpha1.Fallback;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
@@ -81,15 +81,15 @@ final class KernelSiwReleaseSuite {
 
     @Test
     void uninstallationRemovesTheAgentsDeviceAndNoOther() throws Exception {
-        NodeLooker looker = agent();
-        Look offered = looker.look(siwOn("fast0"), Duration.ZERO);
+        NodeObserver looker = agent();
+        NodeObservation offered = looker.look(siwOn("fast0"), Duration.ZERO);
         assertThat(offered.provider()).contains(ProviderKind.KERNEL_SIW);
         assertThat(offered.devices()).extracting(RnicDevice::id).contains("siw/sidewarp-fast0-0");
         assertThat(links()).containsExactlyInAnyOrder("siw0", "other", "sidewarp-fast0");
         Path verbs =
                 Path.of(offered.devices().getFirst().deviceNodes().getFirst()).getFileName();
 
-        Look released = looker.look(NOTHING, Duration.ZERO);
+        NodeObservation released = looker.look(NOTHING, Duration.ZERO);
 
         assertThat(links()).containsExactlyInAnyOrder("siw0", "other");
         assertThat(NODES.resolve(verbs)).doesNotExist();
@@ -111,8 +111,8 @@ final class KernelSiwReleaseSuite {
 
     @Test
     void aDeviceOfSomebodyElseThatWasOfferedStays() throws Exception {
-        NodeLooker looker = agent();
-        Look offered = looker.look(siwOn("eth0"), Duration.ZERO);
+        NodeObserver looker = agent();
+        NodeObservation offered = looker.look(siwOn("eth0"), Duration.ZERO);
         assertThat(offered.devices()).extracting(RnicDevice::id).contains("siw/siw0-0");
 
         assertReleased(looker.look(NOTHING, Duration.ZERO));
@@ -122,10 +122,10 @@ final class KernelSiwReleaseSuite {
 
     @Test
     void aPolicyThatNoLongerAsksForSiwRemovesTheDevice() throws Exception {
-        NodeLooker looker = agent();
+        NodeObserver looker = agent();
         looker.look(siwOn("fast0"), Duration.ZERO);
 
-        Look soft = looker.look(
+        NodeObservation soft = looker.look(
                 new IwarpNodeSpec(List.of(), List.of(Fallback.SOFTWARE), new SiwSpec(null, null), new SoftwareSpec(2)),
                 Duration.ZERO);
 
@@ -135,14 +135,14 @@ final class KernelSiwReleaseSuite {
 
     @Test
     void whatAPodUsesIsRemovedWhenThePodIsGone() throws Exception {
-        NodeLooker looker = agent();
+        NodeObserver looker = agent();
         devices.publish(looker.look(siwOn("fast0"), Duration.ZERO).devices());
         try (DevicePlugin plugin = new DevicePlugin(new TestConfig(kubelet), devices)) {
             plugin.start();
             Awaitility.await().atMost(PATIENCE).until(() -> kubelet.allocatable(RNIC_RESOURCE) == 1);
             kubelet.allocate(new PodName("shop", "cart"), "sidewarp", RNIC_RESOURCE, 1);
 
-            Look used = looker.look(NOTHING, Duration.ZERO);
+            NodeObservation used = looker.look(NOTHING, Duration.ZERO);
             assertThat(used.waiting()).singleElement().asString().contains("fast0");
             assertThat(links()).contains("sidewarp-fast0");
 
@@ -153,7 +153,7 @@ final class KernelSiwReleaseSuite {
     }
 
     /** As the controller wants to see it before it deletes the agents. */
-    private static void assertReleased(Look look) {
+    private static void assertReleased(NodeObservation look) {
         assertThat(look.conditions(List.of(), REGISTERED, 1L)).anySatisfy(condition -> {
             assertThat(condition.type()).isEqualTo("Ready");
             assertThat(condition.holds()).isTrue();
@@ -161,9 +161,9 @@ final class KernelSiwReleaseSuite {
         });
     }
 
-    private NodeLooker agent() throws IOException {
-        return new NodeLooker(
-                new Provisioner(
+    private NodeObserver agent() throws IOException {
+        return new NodeObserver(
+                new NicProvisioner(
                         host, function -> List.of(), OriginalValues.open(directory.resolve("state"), host.bootId())),
                 new NicDiscovery(host),
                 new SiwLinks(host, SiwLinks.DEFAULT_PREFIX),

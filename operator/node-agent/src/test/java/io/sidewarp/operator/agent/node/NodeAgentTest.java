@@ -195,7 +195,7 @@ class NodeAgentTest {
                         .untilAsserted(
                                 () -> assertThat(new Running(agent).call().getStatus())
                                         .isEqualTo(Status.DOWN));
-                assertThat(new Health(agent).call().getStatus()).isEqualTo(Status.DOWN);
+                assertThat(new AgentHealth(agent).call().getStatus()).isEqualTo(Status.DOWN);
             } finally {
                 agent.stop(new ShutdownEvent());
             }

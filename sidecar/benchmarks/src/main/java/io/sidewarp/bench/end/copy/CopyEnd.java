@@ -4,7 +4,7 @@
 package io.sidewarp.bench.end.copy;
 
 import io.sidewarp.bench.end.ActiveEnd;
-import io.sidewarp.bench.end.Outcome;
+import io.sidewarp.bench.end.DutyOutcome;
 import io.sidewarp.bench.end.PassiveEnd;
 import io.sidewarp.bench.end.TransferPlan;
 import java.lang.foreign.Arena;
@@ -31,7 +31,7 @@ public final class CopyEnd implements ActiveEnd {
     }
 
     @Override
-    public Outcome run(long nanos) {
+    public DutyOutcome run(long nanos) {
         Buffers both = buffers;
         if (both == null) {
             throw new IllegalStateException("not connected");
@@ -44,7 +44,7 @@ public final class CopyEnd implements ActiveEnd {
             copies++;
             elapsed = System.nanoTime() - begin;
         } while (elapsed < nanos);
-        return Outcome.stream(elapsed, copies);
+        return DutyOutcome.stream(elapsed, copies);
     }
 
     @Override

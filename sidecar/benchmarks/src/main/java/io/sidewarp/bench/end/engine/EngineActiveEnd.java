@@ -4,8 +4,8 @@
 package io.sidewarp.bench.end.engine;
 
 import io.sidewarp.bench.end.ActiveEnd;
+import io.sidewarp.bench.end.DutyOutcome;
 import io.sidewarp.bench.end.Mode;
-import io.sidewarp.bench.end.Outcome;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.engine.verbs.QueuePair;
 import java.net.InetAddress;
@@ -68,7 +68,7 @@ public final class EngineActiveEnd implements ActiveEnd {
     }
 
     @Override
-    public Outcome run(long nanos) throws Exception {
+    public DutyOutcome run(long nanos) throws Exception {
         EngineEnd current = end;
         if (current == null) {
             throw new IllegalStateException("not connected");
@@ -85,7 +85,7 @@ public final class EngineActiveEnd implements ActiveEnd {
         return carryOut(current, duty, duty::outcome);
     }
 
-    private static Outcome carryOut(EngineEnd end, Duty duty, Supplier<Outcome> outcome) throws Exception {
+    private static DutyOutcome carryOut(EngineEnd end, Duty duty, Supplier<DutyOutcome> outcome) throws Exception {
         DutyRunner.start(duty, end.plan().waiting(), end.loop(), end.completions())
                 .finished()
                 .get(PATIENCE_SECONDS, TimeUnit.SECONDS);

@@ -3,7 +3,7 @@
 
 package io.sidewarp.bench.end.engine;
 
-import io.sidewarp.bench.end.Outcome;
+import io.sidewarp.bench.end.DutyOutcome;
 import io.sidewarp.cli.perf.Histogram;
 
 /** Active end of a ping-pong; measures the time of each message. */
@@ -57,7 +57,7 @@ abstract class PingPong implements Duty {
         return histogram.count() > 0 && sent - begin >= nanos;
     }
 
-    Outcome outcome() {
-        return Outcome.pingPong(sent - begin, histogram);
+    DutyOutcome outcome() {
+        return DutyOutcome.pingPong(sent - begin, histogram);
     }
 }

@@ -3,9 +3,9 @@
 
 package io.sidewarp.bench.end.engine;
 
+import io.sidewarp.bench.end.BenchOperation;
+import io.sidewarp.bench.end.DutyOutcome;
 import io.sidewarp.bench.end.Layout;
-import io.sidewarp.bench.end.Operation;
-import io.sidewarp.bench.end.Outcome;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkRequest;
@@ -40,7 +40,7 @@ final class StreamDuty implements Duty {
         this.links = links;
         this.nanos = nanos;
         completions = new Completions(end.completions());
-        opcode = plan.operation() == Operation.READ ? Opcode.RDMA_READ : Opcode.RDMA_WRITE;
+        opcode = plan.operation() == BenchOperation.READ ? Opcode.RDMA_READ : Opcode.RDMA_WRITE;
         posted = new long[links.size()];
         underWay = new int[links.size()];
     }
@@ -89,8 +89,8 @@ final class StreamDuty implements Duty {
         return true;
     }
 
-    Outcome outcome() {
-        return Outcome.stream(last - begin, messages);
+    DutyOutcome outcome() {
+        return DutyOutcome.stream(last - begin, messages);
     }
 
     private boolean isIdle() {

@@ -6,7 +6,7 @@ package io.sidewarp.bench.end.grpc;
 import com.google.protobuf.BytesValue;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
-import io.sidewarp.bench.end.Outcome;
+import io.sidewarp.bench.end.DutyOutcome;
 import io.sidewarp.cli.perf.Histogram;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** Sends a message, and the next one after the first has come back. The latency is half of the round trip. */
 final class EchoCall implements ClientResponseObserver<BytesValue, BytesValue> {
 
-    private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
+    private final CompletableFuture<DutyOutcome> outcome = new CompletableFuture<>();
     private final Histogram histogram = new Histogram();
     private final BytesValue message;
     private final long nanos;
@@ -28,7 +28,7 @@ final class EchoCall implements ClientResponseObserver<BytesValue, BytesValue> {
         this.nanos = nanos;
     }
 
-    CompletableFuture<Outcome> outcome() {
+    CompletableFuture<DutyOutcome> outcome() {
         return outcome;
     }
 
@@ -63,7 +63,7 @@ final class EchoCall implements ClientResponseObserver<BytesValue, BytesValue> {
 
     @Override
     public void onCompleted() {
-        outcome.complete(Outcome.pingPong(sent - begin, histogram));
+        outcome.complete(DutyOutcome.pingPong(sent - begin, histogram));
     }
 
     private ClientCallStreamObserver<BytesValue> call() {

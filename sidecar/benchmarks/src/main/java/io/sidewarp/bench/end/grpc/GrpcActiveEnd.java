@@ -11,8 +11,8 @@ import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCalls;
 import io.sidewarp.bench.end.ActiveEnd;
+import io.sidewarp.bench.end.DutyOutcome;
 import io.sidewarp.bench.end.Mode;
-import io.sidewarp.bench.end.Outcome;
 import io.sidewarp.bench.end.TransferPlan;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -48,7 +48,7 @@ public final class GrpcActiveEnd implements ActiveEnd {
     }
 
     @Override
-    public Outcome run(long nanos) throws Exception {
+    public DutyOutcome run(long nanos) throws Exception {
         if (channel == null || plan == null) {
             throw new IllegalStateException("not connected");
         }

@@ -7,13 +7,13 @@ import com.google.protobuf.BytesValue;
 import com.google.protobuf.Int64Value;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
-import io.sidewarp.bench.end.Outcome;
+import io.sidewarp.bench.end.DutyOutcome;
 import java.util.concurrent.CompletableFuture;
 
 /** Sends one message over and over while the call is ready for more, for a given time. */
 final class StreamCall implements ClientResponseObserver<BytesValue, Int64Value> {
 
-    private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
+    private final CompletableFuture<DutyOutcome> outcome = new CompletableFuture<>();
     private final BytesValue message;
     private final long nanos;
     private final long begin = System.nanoTime();
@@ -25,7 +25,7 @@ final class StreamCall implements ClientResponseObserver<BytesValue, Int64Value>
         this.nanos = nanos;
     }
 
-    CompletableFuture<Outcome> outcome() {
+    CompletableFuture<DutyOutcome> outcome() {
         return outcome;
     }
 
@@ -49,7 +49,7 @@ final class StreamCall implements ClientResponseObserver<BytesValue, Int64Value>
     public void onNext(Int64Value octets) {
         long expected = messages * message.getValue().size();
         if (octets.getValue() == expected) {
-            outcome.complete(Outcome.stream(System.nanoTime() - begin, messages));
+            outcome.complete(DutyOutcome.stream(System.nanoTime() - begin, messages));
         } else {
             outcome.completeExceptionally(
                     new IllegalStateException(octets.getValue() + " of " + expected + " bytes arrived"));

@@ -5,7 +5,7 @@ package io.sidewarp.bench.end.limit;
 
 import io.netty.channel.epoll.Epoll;
 import io.sidewarp.bench.end.ActiveEnd;
-import io.sidewarp.bench.end.Outcome;
+import io.sidewarp.bench.end.DutyOutcome;
 import io.sidewarp.bench.end.TransferPlan;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -37,14 +37,14 @@ public final class LimitActiveEnd implements ActiveEnd {
     }
 
     @Override
-    public Outcome run(long nanos) throws IOException {
+    public DutyOutcome run(long nanos) throws IOException {
         if (connected == null) {
             throw new IllegalStateException("not connected");
         }
         return run(connected, nanos);
     }
 
-    private static Outcome run(Connected to, long nanos) throws IOException {
+    private static DutyOutcome run(Connected to, long nanos) throws IOException {
         Pieces pieces = to.pieces;
         MemorySegment memory = MemorySegment.ofBuffer(to.buffer);
         long begin = System.nanoTime();
@@ -65,7 +65,7 @@ public final class LimitActiveEnd implements ActiveEnd {
         while (to.socket.receive(to.reply, 0, Pieces.ACKNOWLEDGEMENT) == 0) {
             Thread.onSpinWait();
         }
-        return Outcome.stream(System.nanoTime() - begin, made / pieces.perMessage());
+        return DutyOutcome.stream(System.nanoTime() - begin, made / pieces.perMessage());
     }
 
     @Override

@@ -4,7 +4,7 @@
 package io.sidewarp.bench.end.line;
 
 import io.sidewarp.bench.end.ActiveEnd;
-import io.sidewarp.bench.end.Outcome;
+import io.sidewarp.bench.end.DutyOutcome;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.cli.perf.Histogram;
 import java.io.IOException;
@@ -31,7 +31,7 @@ public final class LineActiveEnd implements ActiveEnd {
     }
 
     @Override
-    public Outcome run(long nanos) {
+    public DutyOutcome run(long nanos) {
         Lines shared = lines;
         if (shared == null) {
             throw new IllegalStateException("not connected");
@@ -49,7 +49,7 @@ public final class LineActiveEnd implements ActiveEnd {
             histogram.record((now - last) / BATCH);
             last = now;
         } while (last - begin < nanos);
-        return Outcome.pingPong(last - begin, histogram);
+        return DutyOutcome.pingPong(last - begin, histogram);
     }
 
     private static void await(Lines shared, long count) {

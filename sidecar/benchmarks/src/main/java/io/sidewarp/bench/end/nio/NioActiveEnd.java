@@ -4,8 +4,8 @@
 package io.sidewarp.bench.end.nio;
 
 import io.sidewarp.bench.end.ActiveEnd;
+import io.sidewarp.bench.end.DutyOutcome;
 import io.sidewarp.bench.end.Mode;
-import io.sidewarp.bench.end.Outcome;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.cli.perf.Histogram;
 import java.io.IOException;
@@ -34,7 +34,7 @@ public final class NioActiveEnd implements ActiveEnd {
     }
 
     @Override
-    public Outcome run(long nanos) throws IOException {
+    public DutyOutcome run(long nanos) throws IOException {
         TransferPlan current = plan;
         if (current == null) {
             throw new IllegalStateException("not connected");
@@ -46,7 +46,7 @@ public final class NioActiveEnd implements ActiveEnd {
         }
     }
 
-    private static Outcome stream(SocketChannel channel, ByteBuffer buffer, long nanos) throws IOException {
+    private static DutyOutcome stream(SocketChannel channel, ByteBuffer buffer, long nanos) throws IOException {
         long begin = System.nanoTime();
         long messages = 0;
         do {
@@ -58,10 +58,10 @@ public final class NioActiveEnd implements ActiveEnd {
         if (!Channels.readFully(channel, ByteBuffer.allocateDirect(1))) {
             throw new IOException("the peer did not acknowledge the stream");
         }
-        return Outcome.stream(System.nanoTime() - begin, messages);
+        return DutyOutcome.stream(System.nanoTime() - begin, messages);
     }
 
-    private static Outcome pingPong(SocketChannel channel, ByteBuffer buffer, long nanos) throws IOException {
+    private static DutyOutcome pingPong(SocketChannel channel, ByteBuffer buffer, long nanos) throws IOException {
         Histogram histogram = new Histogram();
         long begin = System.nanoTime();
         long sent = begin;
@@ -74,7 +74,7 @@ public final class NioActiveEnd implements ActiveEnd {
             histogram.record((now - sent) / 2);
             sent = now;
         } while (sent - begin < nanos);
-        return Outcome.pingPong(sent - begin, histogram);
+        return DutyOutcome.pingPong(sent - begin, histogram);
     }
 
     @Override

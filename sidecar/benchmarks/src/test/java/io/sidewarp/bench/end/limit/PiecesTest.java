@@ -6,7 +6,7 @@ package io.sidewarp.bench.end.limit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.TransferPlan;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class PiecesTest {
 
-    private static final TransferPlan PLAN = TransferPlan.stream(Operation.WRITE, 4096, 8);
+    private static final TransferPlan PLAN = TransferPlan.stream(BenchOperation.WRITE, 4096, 8);
 
     private final Pieces sender = new Pieces(PLAN);
     private final ByteBuffer buffer = sender.outputBuffer();
@@ -43,9 +43,9 @@ class PiecesTest {
 
     @Test
     void aMessageIsMadeOfWholePieces() {
-        assertThat(new Pieces(TransferPlan.stream(Operation.WRITE, 1 << 20, 8)).perMessage())
+        assertThat(new Pieces(TransferPlan.stream(BenchOperation.WRITE, 1 << 20, 8)).perMessage())
                 .isEqualTo(16);
-        assertThatThrownBy(() -> new Pieces(TransferPlan.stream(Operation.WRITE, 100_000, 8)))
+        assertThatThrownBy(() -> new Pieces(TransferPlan.stream(BenchOperation.WRITE, 100_000, 8)))
                 .hasMessageContaining("no multiple");
     }
 }

@@ -141,7 +141,7 @@ public final class DdpAssociation implements SctpUser {
      *
      * @throws IllegalStateException when no stream is free, see {@link #hasFreeStream}
      */
-    public DdpStreamSession initiate(SessionOptions options, SessionListener sessionListener) {
+    public DdpStreamSession initiate(SessionOptions options, DdpSessionListener sessionListener) {
         if (!hasFreeStream()) {
             throw new IllegalStateException(
                     isUsable() ? "all " + sessions.length + " streams are in use" : "the association is not up");

@@ -68,17 +68,17 @@ public final class DdpStreamSession implements LowerLayer {
 
     // ---- Start
 
-    void initiate(SessionOptions options, SessionListener sessionListener) {
+    void initiate(SessionOptions options, DdpSessionListener sessionListener) {
         input.consent();
         exchange.initiate(options, sessionListener);
     }
 
     /** Passive side: sets the listener for the session, during {@link AssociationListener#onInitiate}. */
-    public void listen(SessionListener sessionListener) {
+    public void listen(DdpSessionListener sessionListener) {
         exchange.listen(sessionListener);
     }
 
-    /** Attaches the layer above, at the latest before {@link SessionListener#onEstablished} returns. */
+    /** Attaches the layer above, at the latest before {@link DdpSessionListener#onEstablished} returns. */
     public void attach(UpperLayer upperLayer) {
         if (upper != null) {
             throw new IllegalStateException("an upper layer is attached already");
@@ -149,7 +149,7 @@ public final class DdpStreamSession implements LowerLayer {
     }
 
     /** Opens the session after the Initiate was accepted. */
-    void open(SessionListener listener, SessionStartup agreed) {
+    void open(DdpSessionListener listener, SessionStartup agreed) {
         phase = Phase.OPEN;
         input.consent();
         listener.onEstablished(agreed);

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Start of a session: the active side's Initiate, and the passive side's answer. The answer is an Accept or a Reject of
  * the Consumer, or a Terminate (RFC 5043 sections 6.2 to 6.4). The exchange opens or ends the session, and reports the
- * outcome to the {@link SessionListener}.
+ * outcome to the {@link DdpSessionListener}.
  */
 final class InitialExchange {
 
@@ -28,7 +28,7 @@ final class InitialExchange {
     private final SessionOutput output;
     private final SessionOpening opening = new SessionOpening();
     private Stage stage = Stage.EXPECTED;
-    private @Nullable SessionListener listener;
+    private @Nullable DdpSessionListener listener;
 
     InitialExchange(DdpAssociation association, DdpStreamSession session, SessionOutput output) {
         this.association = association;
@@ -37,12 +37,12 @@ final class InitialExchange {
     }
 
     /** Passive side: sets the listener for the outcome. */
-    void listen(SessionListener sessionListener) {
+    void listen(DdpSessionListener sessionListener) {
         listener = sessionListener;
     }
 
-    private SessionListener requireListener() {
-        SessionListener told = listener;
+    private DdpSessionListener requireListener() {
+        DdpSessionListener told = listener;
         if (told == null) {
             throw new IllegalStateException("nobody listens to the session on stream " + session.stream());
         }
@@ -85,7 +85,7 @@ final class InitialExchange {
 
     // ---- Active side
 
-    void initiate(SessionOptions options, SessionListener sessionListener) {
+    void initiate(SessionOptions options, DdpSessionListener sessionListener) {
         stage = Stage.REQUESTED;
         listener = sessionListener;
         output.send(opening.initiate(options));

@@ -177,7 +177,7 @@ class SctpAllocationTest {
     }
 
     /** Sends segments of changing size, and counts received segments. */
-    private static final class Counter implements SessionListener, UpperLayer {
+    private static final class Counter implements DdpSessionListener, UpperLayer {
 
         private DdpStreamSession session;
         private int toSend;

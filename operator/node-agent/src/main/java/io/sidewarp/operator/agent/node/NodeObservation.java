@@ -1,0 +1,111 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import io.sidewarp.operator.agent.deviceplugin.PluginStatus;
+import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.api.v1alpha1.NicStatus;
+import io.sidewarp.operator.api.v1alpha1.ProviderCounts;
+import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
+import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Result of one look at the node.
+ *
+ * @param nics NICs, for the status
+ * @param siwState state of the agent's siw device
+ * @param devices devices that are offered
+ * @param provider kind of these devices; empty if there are none
+ * @param counts number of devices of each kind that could be offered, as far as the look went
+ * @param failed failures, with what to do
+ * @param waiting reasons to wait for pods to go
+ * @param passedOver fallbacks that were preferred but are unavailable, with the reasons
+ * @param missing virtual functions that another program has not made yet
+ * @param awaited RDMA devices that may still appear on existing functions
+ */
+record NodeObservation(
+        List<NicStatus> nics,
+        ProvisioningState siwState,
+        List<RnicDevice> devices,
+        Optional<ProviderKind> provider,
+        ProviderCounts counts,
+        List<String> failed,
+        List<String> waiting,
+        List<String> passedOver,
+        List<String> missing,
+        List<String> awaited) {
+
+    /** Returns whether to look at the node again soon. */
+    boolean isWaiting(PluginStatus plugin) {
+        return !waiting.isEmpty() || !missing.isEmpty() || !awaited.isEmpty() || !plugin.registered();
+    }
+
+    /** Returns the outcome in one word: {@code failed}, {@code waiting} or {@code done}. */
+    String outcome() {
+        if (!failed.isEmpty()) {
+            return "failed";
+        }
+        return waiting.isEmpty() && missing.isEmpty() && awaited.isEmpty() ? "done" : "waiting";
+    }
+
+    /** Returns the node-level state, which belongs to no NIC. */
+    ProvisioningState nodeState(PluginStatus plugin) {
+        return siwState == ProvisioningState.DONE && isUnregistered(plugin) ? ProvisioningState.WAITING : siwState;
+    }
+
+    /** Returns whether devices are offered that the kubelet does not know. */
+    private boolean isUnregistered(PluginStatus plugin) {
+        return provider.isPresent() && !plugin.registered();
+    }
+
+    /** Returns the status conditions that follow from this look. */
+    List<StatusCondition> conditions(List<StatusCondition> former, PluginStatus plugin, Long generation) {
+        if (!failed.isEmpty()) {
+            return StatusCondition.of(
+                    former, StatusCondition.DEGRADED, "ProvisioningFailed", String.join("; ", failed), generation);
+        }
+        if (!waiting.isEmpty()) {
+            return StatusCondition.of(
+                    former, StatusCondition.PROGRESSING, "WaitingForPods", String.join("; ", waiting), generation);
+        }
+        if (!missing.isEmpty()) {
+            return StatusCondition.of(
+                    former,
+                    StatusCondition.PROGRESSING,
+                    "WaitingForVirtualFunctions",
+                    String.join("; ", missing),
+                    generation);
+        }
+        if (!awaited.isEmpty()) {
+            return StatusCondition.of(
+                    former, StatusCondition.PROGRESSING, "WaitingForRdma", String.join("; ", awaited), generation);
+        }
+        if (provider.isEmpty()) {
+            return StatusCondition.of(
+                    former,
+                    StatusCondition.READY,
+                    "NothingToOffer",
+                    "no NIC is selected and usable, and there is no fallback",
+                    generation);
+        }
+        if (isUnregistered(plugin)) {
+            return StatusCondition.of(
+                    former, StatusCondition.PROGRESSING, "WaitingForKubelet", plugin.message(), generation);
+        }
+        long healthy = devices.stream().filter(RnicDevice::healthy).count();
+        String offer = Stream.concat(
+                        Stream.of(healthy + " of " + devices.size() + " devices can be used"), passedOver.stream())
+                .collect(Collectors.joining("; "));
+        return switch (provider.get()) {
+            case HARDWARE -> StatusCondition.of(former, StatusCondition.READY, "HardwareOffered", offer, generation);
+            case KERNEL_SIW -> StatusCondition.of(former, StatusCondition.READY, "KernelSiwOffered", offer, generation);
+            case SOFTWARE -> StatusCondition.of(former, StatusCondition.READY, "SoftwareOffered", offer, generation);
+        };
+    }
+}
