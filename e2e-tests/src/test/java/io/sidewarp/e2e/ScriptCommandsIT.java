@@ -13,7 +13,6 @@ import io.sidewarp.e2e.support.Programs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,8 +33,7 @@ class ScriptCommandsIT {
     @BeforeEach
     void copy() throws IOException {
         directory = Directories.temporary("script-commands");
-        Files.copy(
-                Programs.root().resolve("sidewarp"), directory.resolve("sidewarp"), StandardCopyOption.COPY_ATTRIBUTES);
+        Programs.copyScript(directory);
         Path bin = Files.createDirectories(directory.resolve("jdk/bin"));
         Files.writeString(directory.resolve("jdk/release"), "JAVA_VERSION=\"25\"\n");
         for (String program : List.of("java", "javac")) {

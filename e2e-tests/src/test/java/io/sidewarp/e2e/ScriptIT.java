@@ -16,7 +16,6 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
@@ -75,8 +74,7 @@ class ScriptIT {
         directory = Directories.temporary("script");
         programs = Files.createDirectory(directory.resolve("bin"));
         checkout = Files.createDirectory(directory.resolve("checkout"));
-        Files.copy(
-                Programs.root().resolve("sidewarp"), checkout.resolve("sidewarp"), StandardCopyOption.COPY_ATTRIBUTES);
+        Programs.copyScript(checkout);
     }
 
     @AfterEach
@@ -214,6 +212,20 @@ class ScriptIT {
         Ended ended = build();
         assertThat(ended.exitCode()).as(ended.text()).isZero();
         assertThat(calls(apt).getLast()).endsWith(" unzip");
+    }
+
+    @Test
+    void setupInstallsPackagesOrNamesThemAndStops() throws IOException {
+        play(checkout.resolve("mvnw"), "");
+        play(programs.resolve("unzip"), "");
+
+        command("setup").assertFailed(ExitCodes.UNAVAILABLE, "the tests need", "tshark", "apt-get install");
+
+        Path apt = playInstallation("exit");
+        play(checkout.resolve("mvnw"), "");
+        Ended ended = command("setup");
+        assertThat(ended.exitCode()).as(ended.text()).isZero();
+        assertThat(calls(apt)).anyMatch(call -> call.contains(" install ") && call.contains(" tshark"));
     }
 
     @Test
@@ -362,7 +374,8 @@ class ScriptIT {
 
     /** Everything is packaged, and newer than its sources. */
     private void playPackaged() throws IOException {
-        for (String source : List.of("pom.xml", ".mvn/maven.config", "proto/pom.xml", "e2e-tests/pom.xml")) {
+        for (String source :
+                List.of("pom.xml", ".mvn/maven.config", "proto/pom.xml", "clients/java/pom.xml", "e2e-tests/pom.xml")) {
             Files.createDirectories(checkout.resolve(source).getParent());
             Files.createFile(checkout.resolve(source));
         }
@@ -391,7 +404,7 @@ class ScriptIT {
     @ValueSource(strings = {"a:b", "[a]", "a\nb"})
     void aCheckoutWhereJavaCannotRunIsToldOf(String name) throws IOException {
         Path moved = Files.createDirectory(directory.resolve(name));
-        Files.copy(Programs.root().resolve("sidewarp"), moved.resolve("sidewarp"), StandardCopyOption.COPY_ATTRIBUTES);
+        Programs.copyScript(moved);
 
         run(environment(), moved.resolve("sidewarp").toString(), "show")
                 .assertFailed(ExitCodes.UNAVAILABLE, name, "another directory");

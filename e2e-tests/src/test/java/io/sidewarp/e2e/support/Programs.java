@@ -4,8 +4,10 @@
 package io.sidewarp.e2e.support;
 
 import java.io.File;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -37,6 +39,15 @@ public final class Programs {
         return Path.of(System.getProperty("sidewarp.root", ".."))
                 .toAbsolutePath()
                 .normalize();
+    }
+
+    /** Copies `./sidewarp` and its parts into another directory. */
+    public static void copyScript(Path directory) throws IOException {
+        Path parts = Files.createDirectories(directory.resolve("tools"));
+        Files.copy(root().resolve("sidewarp"), directory.resolve("sidewarp"), StandardCopyOption.COPY_ATTRIBUTES);
+        for (String part : List.of("setup.sh", "build.sh", "launch.sh")) {
+            Files.copy(root().resolve("tools").resolve(part), parts.resolve(part));
+        }
     }
 
     /** Directory where logs and captures of this run stay for the analysis of failures. */
