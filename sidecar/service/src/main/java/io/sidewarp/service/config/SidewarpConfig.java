@@ -159,7 +159,7 @@ public interface SidewarpConfig {
         int regions();
 
         /**
-         * Regions of all sessions. They use file descriptors, mappings and heap of the sidecar. Users, and the sessions
+         * Regions and rings of all sessions. They use file descriptors, mappings and heap of the sidecar. Users, and the sessions
          * of one user, are limited to fair shares.
          */
         @WithDefault("16384")

@@ -111,6 +111,9 @@ final class RegionRegistration {
     }
 
     private RegisteredRegion prepareShared(RegionPlan plan, RegionPlan.Shared shared) {
+        if (shared.path().startsWith(SessionMemory.RING_FILE_PREFIX)) {
+            throw ApiError.invalid("path \"" + shared.path() + "\" is the name of a ring; use another name");
+        }
         SharedVolume volume = context.sharedVolume().orElseThrow();
         Grant octets = new Grant();
         long id = nextId();

@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 /** Protection domains and regions of one session. Confined to the session's thread. */
 public final class SessionMemory {
 
+    /** Beginning of the names of ring files in the shared volume. No region can have such a name. */
+    public static final String RING_FILE_PREFIX = ".sidewarp-ring-";
+
     private final SessionContext context;
     private final RegionRegistration registration;
     private final LongObjectHashMap<ProtectionDomain> domains = new LongObjectHashMap<>();

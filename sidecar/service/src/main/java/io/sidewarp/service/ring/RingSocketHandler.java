@@ -73,6 +73,15 @@ final class RingSocketHandler extends ByteToMessageDecoder {
         if (in.readableBytes() < length) {
             return;
         }
+        int version = getShort(in, start + RingRecord.VERSION_OFFSET);
+        if (version != RingRecord.VERSION) {
+            in.skipBytes(in.readableBytes());
+            refuse(
+                    context,
+                    Status.Code.INVALID_ARGUMENT,
+                    "a record has version " + version + "; expected " + RingRecord.VERSION);
+            return;
+        }
         CompletionRing current = ring;
         if (current == null) {
             hello(context, in, start, length, type);

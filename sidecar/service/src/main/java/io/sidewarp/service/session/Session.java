@@ -172,7 +172,8 @@ public final class Session {
             events.close(status);
         }
         transfers.release();
-        rings.release();
+        String cause = status == null ? null : status.getStatus().getDescription();
+        rings.release(cause == null ? "the session ended" : "the session ended: " + cause);
         CompletableFuture<Void> result = connections
                 .release()
                 .thenComposeAsync(ignored -> rings.finish(), context.loop())

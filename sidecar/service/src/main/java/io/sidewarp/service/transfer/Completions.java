@@ -175,7 +175,10 @@ public final class Completions {
                         + "; check STag, tagged offset, length and the rights that the peer registered";
             case REMOTE_OPERATION_ERROR ->
                 "the peer could not carry out the operation" + cause
-                        + "; for a Read, a flush or an atomic operation look at the peer's ird, which has to be at least 1";
+                        + (error != null && isOutOfReceives(error)
+                                ? "; have the peer post more receives"
+                                : "; for a Read, a flush or an atomic operation look at the peer's ird, which has to be at"
+                                        + " least 1, and align the address of an atomic operation to 8 bytes");
             case REGION_FAULT ->
                 "the backing of a local region failed" + cause
                         + "; keep the length of its shared file while it is registered";

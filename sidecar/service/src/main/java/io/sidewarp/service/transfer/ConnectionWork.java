@@ -15,7 +15,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Work of one connection. Excludes receives that the connection takes from a shared receive queue. */
@@ -32,7 +32,7 @@ public final class ConnectionWork extends PolledWork {
     private final List<LateRefusal> lateRefusals = new ArrayList<>();
 
     private final PostCount posts;
-    private BooleanSupplier heldBack = () -> false;
+    private Supplier<PostCount.Hold> hold = () -> PostCount.Hold.NONE;
     private Runnable onWait = () -> {};
     private boolean sendPermitted = true;
 
@@ -68,7 +68,8 @@ public final class ConnectionWork extends PolledWork {
         this.posts = new PostCount(
                 connection,
                 loop,
-                () -> waitingForSpace.isEmpty() && !heldBack.getAsBoolean() ? completed : PostCount.HELD_BACK);
+                () -> completed,
+                () -> waitingForSpace.isEmpty() ? hold.get() : PostCount.Hold.SEND_QUEUE);
         if (sharedReceives != null) {
             sharedReceives.attach(this);
         }
@@ -172,7 +173,7 @@ public final class ConnectionWork extends PolledWork {
 
     /** Posts receives from the session's rings when a message finds no receive. */
     public void use(SessionRings rings) {
-        heldBack = rings::isHeldBack;
+        hold = rings::hold;
         queuePair.setReceiveSupply(rings::supplyReceives);
     }
 

@@ -11,31 +11,44 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
- * Counts the work requests for one connection from Queue calls. Other calls can wait for a number of them (after_posts
+ * Counts the work requests for one connection from its session's queues. Other calls can wait for a number of them (after_posts
  * of Connect, Accept, Flush and Disconnect). Confined to the session's thread.
  */
 final class PostCount {
 
-    /** Value of {@link #progress} while this side holds work back, so that waiting calls must not give up. */
-    static final long HELD_BACK = -1;
+    /** Reason why posted work waits at this side. */
+    enum Hold {
+        /** No work waits. */
+        NONE,
+        /** Send queues are full. The peer decides when they have space, so calls wait without a time limit. */
+        SEND_QUEUE,
+        /** Completion rings are full. The application decides when they have room. */
+        COMPLETION_RING
+    }
 
     /** Maximum time in ms that a call waits for the next work request. */
     private static final long PATIENCE_MILLIS = 1000;
 
+    /** The same while work waits for room in a completion ring, in units of {@link #PATIENCE_MILLIS}. */
+    private static final int ROOM_PATIENCE = 5;
+
     private final long connection;
     private final EventLoop loop;
     private final LongSupplier progress;
+    private final Supplier<Hold> hold;
     private final List<Wait> waits = new ArrayList<>();
     private long posts;
     private boolean ended;
 
-    /** @param progress returns the number of completions so far, or {@link #HELD_BACK} */
-    PostCount(long connection, EventLoop loop, LongSupplier progress) {
+    /** @param progress returns the number of completions so far */
+    PostCount(long connection, EventLoop loop, LongSupplier progress, Supplier<Hold> hold) {
         this.connection = connection;
         this.loop = loop;
         this.progress = progress;
+        this.hold = hold;
     }
 
     /** Counts a work request that was begun or refused. */
@@ -86,6 +99,7 @@ final class PostCount {
         private final CompletableFuture<Void> result = new CompletableFuture<>();
         private long postsBefore;
         private long progressBefore;
+        private int looks;
 
         Wait(long count) {
             this.count = count;
@@ -94,6 +108,11 @@ final class PostCount {
         void schedule() {
             postsBefore = posts;
             progressBefore = progress.getAsLong();
+            looks = 0;
+            lookLater();
+        }
+
+        private void lookLater() {
             loop.schedule(this::look, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
         }
 
@@ -101,18 +120,26 @@ final class PostCount {
             if (result.isDone()) {
                 return;
             }
-            long now = progress.getAsLong();
-            if (posts != postsBefore || now != progressBefore || now == HELD_BACK) {
+            Hold reason = hold.get();
+            if (posts != postsBefore || progress.getAsLong() != progressBefore || reason == Hold.SEND_QUEUE) {
                 schedule();
-                return;
+            } else if (reason == Hold.COMPLETION_RING && ++looks < ROOM_PATIENCE) {
+                lookLater();
+            } else {
+                waits.remove(this);
+                result.completeExceptionally(ApiError.of(Status.Code.FAILED_PRECONDITION, text(reason)));
             }
-            waits.remove(this);
-            result.completeExceptionally(ApiError.of(
-                    Status.Code.FAILED_PRECONDITION,
-                    "after_posts is " + Long.toUnsignedString(count) + ", but only " + posts
-                            + " work requests of connection " + connection + " came on Queue calls, and none for "
-                            + PATIENCE_MILLIS + " ms. The connection stays as it is: post the rest and call again, or"
-                            + " call without after_posts, or Disconnect with abort"));
+        }
+
+        private String text(Hold reason) {
+            String taken = "after_posts is " + Long.toUnsignedString(count) + ", but only " + posts
+                    + " work requests of connection " + connection + " were taken from queues, and none for ";
+            return reason == Hold.COMPLETION_RING
+                    ? taken + ROOM_PATIENCE * PATIENCE_MILLIS + " ms. Others wait in a ring whose completion ring is full."
+                            + " The connection stays as it is: take completions and call again, or create a completion"
+                            + " ring with more entries"
+                    : taken + PATIENCE_MILLIS + " ms. The connection stays as it is: post the rest and call again, or"
+                            + " call without after_posts, or Disconnect with abort";
         }
     }
 }

@@ -144,16 +144,20 @@ public final class SessionRings {
         throw notFound(id);
     }
 
-    /** Returns whether entries wait in rings, so that calls that wait for these entries must not give up. */
-    public boolean isHeldBack() {
+    /** Returns why entries wait in rings. */
+    PostCount.Hold hold() {
+        PostCount.Hold hold = PostCount.Hold.NONE;
         for (Queue queue : queues) {
             for (WorkRing ring : queue.completions.workRings()) {
-                if (ring.isHeldBack()) {
-                    return true;
+                if (ring.awaitsSpace()) {
+                    return PostCount.Hold.SEND_QUEUE;
+                }
+                if (ring.hasEntries()) {
+                    hold = PostCount.Hold.COMPLETION_RING;
                 }
             }
         }
-        return false;
+        return hold;
     }
 
     /** Posts the entries in all rings. Runs before a graceful end of the session. */
@@ -205,10 +209,10 @@ public final class SessionRings {
     }
 
     /** Ends all rings. Entries in the rings are posted. Idempotent. */
-    public void release() {
+    public void release(String reason) {
         ended = true;
         for (Queue queue : List.copyOf(queues)) {
-            end(queue, "the session ended");
+            end(queue, reason);
         }
     }
 
@@ -303,6 +307,10 @@ public final class SessionRings {
             if (queue.completions.id() == id && !queue.ending) {
                 return queue;
             }
+            if (queue.completions.workRings().stream().anyMatch(ring -> ring.id() == id)) {
+                throw ApiError.invalid(
+                        "completion_ring", Long.toUnsignedString(id), "a completion ring; this id is a work ring's");
+            }
         }
         throw notFound(id);
     }
@@ -342,7 +350,8 @@ public final class SessionRings {
         }
         long length = RingLayout.fileLength(blocks);
         try {
-            grant.take(context.quotas().registeredOctets(), length)
+            grant.take(context.quotas().totalRegions(), 1)
+                    .take(context.quotas().registeredOctets(), length)
                     .take(context.quotas().workEntries(), blocks);
         } catch (RuntimeException | Error e) {
             grant.close();
@@ -375,7 +384,7 @@ public final class SessionRings {
             throw ApiError.state("the shared volume has pages of " + volume.pageSize()
                     + " bytes, too large for rings; use the Queue call");
         }
-        String path = ".sidewarp-ring-" + id + "-"
+        String path = SessionMemory.RING_FILE_PREFIX + id + "-"
                 + Integer.toHexString(ThreadLocalRandom.current().nextInt());
         Peer caller = context.peer();
         SharedVolume.Holder holder = new SharedVolume.Holder(caller.uid(), "ring " + id);

@@ -128,6 +128,11 @@ final class WorkRing implements PolledSources.Source {
         return gone;
     }
 
+    /** Returns whether entries wait for space on a send queue. */
+    boolean awaitsSpace() {
+        return awaitsSpace;
+    }
+
     /** Returns whether entries wait for room, or for space on a send queue. */
     boolean isHeldBack() {
         return awaitsRoom || awaitsSpace;
@@ -191,6 +196,11 @@ final class WorkRing implements PolledSources.Source {
         } else if (isReady()) {
             wake();
         }
+    }
+
+    /** Returns whether an entry stands in the ring. It waits for room, or for the next turn of the loop. */
+    boolean hasEntries() {
+        return !closed && !broken && isReady();
     }
 
     private boolean isReady() {

@@ -20,6 +20,8 @@ import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.CreateCompletionRingRequest;
 import io.sidewarp.v1.DestroyRingRequest;
+import io.sidewarp.v1.WorkRingKind;
+import io.sidewarp.v1.CreateWorkRingRequest;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RingServiceGrpc;
@@ -28,6 +30,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -360,6 +363,66 @@ final class RingTest extends TwoSidecars {
                     .extracting(WorkCompletion::getStatus)
                     .containsOnly(CompletionStatus.COMPLETION_STATUS_SUCCESS);
             assertThat(server.load(target.getId(), SIZE - 1, 1)).containsExactly(7);
+        }
+    }
+
+    @Test
+    void disconnectFailsWhileEntriesWaitForRoomInTheCompletionRing() {
+        Region own = client.managed(SIZE, Access.ACCESS_LOCAL_WRITE);
+        try (TestRings rings = new TestRings(left, client, 16)) {
+            for (int i = 0; i < 16; i++) {
+                rings.post(receive(i, connection, own, 0, 64).build());
+            }
+
+            assertThatThrownBy(() -> client.connections()
+                            .disconnect(DisconnectRequest.newBuilder()
+                                    .setSession(client.token())
+                                    .setConnection(connection)
+                                    .setAfterPosts(16)
+                                    .build()))
+                    .satisfies(failure -> assertThat(
+                                    Status.fromThrowable(failure).getCode())
+                            .isEqualTo(Status.Code.FAILED_PRECONDITION))
+                    .hasMessageContaining("but only 15 work requests")
+                    .hasMessageContaining("whose completion ring is full");
+            rings.post(write(17, connection, source, target, 8).build());
+            assertThat(rings.next().getId()).isEqualTo(17);
+        }
+    }
+
+    @Test
+    void ringFileCannotBeRegistered() {
+        try (TestRings rings = new TestRings(left, client, 16)) {
+            String path = rings.sendRing().getFile().getPath();
+
+            assertThatThrownBy(() -> client.shared(path, 64, Access.ACCESS_LOCAL_WRITE))
+                    .hasMessageContaining("is the name of a ring; use another name");
+        }
+    }
+
+    @Test
+    void workRingNeedsACompletionRing() {
+        try (TestRings rings = new TestRings(left, client, 16)) {
+            assertThatThrownBy(() -> RingServiceGrpc.newBlockingStub(client.channel())
+                            .createWorkRing(CreateWorkRingRequest.newBuilder()
+                                    .setSession(client.token())
+                                    .setKind(WorkRingKind.WORK_RING_KIND_SEND)
+                                    .setCompletionRing(rings.sendRing().getId())
+                                    .build()))
+                    .hasMessageContaining("INVALID_ARGUMENT")
+                    .hasMessageContaining("this id is a work ring's");
+        }
+    }
+
+    @Test
+    void recordOfAnotherVersionEndsTheSocket() throws IOException {
+        try (TestRings rings = new TestRings(left, client, 16)) {
+            ByteBuffer record =
+                    RingRecord.of(RingRecord.WAKE, rings.sendRing().getId());
+            record.putShort(RingRecord.VERSION_OFFSET, (short) 2);
+            rings.socket().write(record);
+
+            assertThat(records(rings)).contains(RingRecord.ERROR).endsWith(-1);
         }
     }
 
