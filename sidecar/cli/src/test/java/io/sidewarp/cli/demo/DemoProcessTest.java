@@ -19,7 +19,7 @@ class DemoProcessTest {
 
     @Test
     void sidecarsOfTheDemoRunWithTheFlagsOfTheScript() throws Exception {
-        String script = Files.readString(Path.of(System.getProperty("sidewarp.root"), "sidewarp"));
+        String script = Files.readString(Path.of(System.getProperty("sidewarp.root"), "tools/launch.sh"));
 
         String flags = SIDECAR_FLAGS
                 .matcher(script)

@@ -34,6 +34,7 @@ final class RingSocketHandler extends ByteToMessageDecoder {
 
     private final RingServer server;
     private @Nullable CompletionRing ring;
+    private boolean refused;
     private @Nullable ScheduledFuture<?> deadline;
 
     RingSocketHandler(RingServer server) {
@@ -55,6 +56,10 @@ final class RingSocketHandler extends ByteToMessageDecoder {
 
     @Override
     protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
+        if (refused) {
+            in.skipBytes(in.readableBytes());
+            return;
+        }
         if (in.readableBytes() < RingRecord.HEADER) {
             return;
         }
@@ -62,7 +67,6 @@ final class RingSocketHandler extends ByteToMessageDecoder {
         int length = getInt(in, start + RingRecord.LENGTH_OFFSET);
         int type = getShort(in, start + RingRecord.TYPE_OFFSET);
         if (length < RingRecord.HEADER || length > RingRecord.MAX_LENGTH) {
-            in.skipBytes(in.readableBytes());
             refuse(
                     context,
                     Status.Code.INVALID_ARGUMENT,
@@ -75,7 +79,6 @@ final class RingSocketHandler extends ByteToMessageDecoder {
         }
         int version = getShort(in, start + RingRecord.VERSION_OFFSET);
         if (version != RingRecord.VERSION) {
-            in.skipBytes(in.readableBytes());
             refuse(
                     context,
                     Status.Code.INVALID_ARGUMENT,
@@ -178,6 +181,7 @@ final class RingSocketHandler extends ByteToMessageDecoder {
     }
 
     private void refuse(ChannelHandlerContext context, Status.Code code, String text) {
+        refused = true;
         cancelDeadline();
         context.writeAndFlush(record(RingRecord.ERROR, code.value(), text)).addListener(ChannelFutureListener.CLOSE);
     }

@@ -20,6 +20,7 @@ import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.SessionInfo;
 import io.sidewarp.v1.SessionOpened;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,9 @@ import org.jspecify.annotations.Nullable;
 public final class Session {
 
     private static final Logger LOG = Logger.getLogger(Session.class);
+
+    /** Minimum time for the connections to close, after the entries of rings were taken. */
+    private static final java.time.Duration LEAST_CLOSE = java.time.Duration.ofMillis(500);
 
     private final String token;
     private final SessionContext context;
@@ -146,8 +150,21 @@ public final class Session {
      * earlier data may not have arrived and no caller was told.
      */
     CompletableFuture<Void> closeConnections(java.time.Duration grace) {
-        rings.takeAll();
-        return connections.closeAll(grace);
+        if (grace.isZero()) {
+            return connections.closeAll(grace);
+        }
+        long begin = System.nanoTime();
+        return rings.takeAll(grace)
+                .handle((taken, loss) -> {
+                    java.time.Duration left = grace.minusNanos(System.nanoTime() - begin);
+                    CompletableFuture<Void> ends =
+                            connections.closeAll(left.compareTo(LEAST_CLOSE) < 0 ? LEAST_CLOSE : left);
+                    return loss == null
+                            ? ends
+                            : ends.handle((ended, failure) -> CompletableFuture.<Void>failedFuture(loss))
+                                    .thenCompose(Function.identity());
+                })
+                .thenCompose(Function.identity());
     }
 
     /** Completes the OpenSession call at the client's request. */

@@ -12,7 +12,6 @@ import io.sidewarp.ring.RingLayout;
 import io.sidewarp.ring.RingProducer;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.WorkCompletion;
-import io.sidewarp.v1.WorkRingKind;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +41,6 @@ public final class CompletionRing {
     private final Runnable onEnd;
     private RingWaker waker = RingWaker.NONE;
     private int reserved;
-    private boolean servesSends;
     private boolean awaitsRoom;
     private boolean published;
     private boolean urgent;
@@ -77,7 +75,6 @@ public final class CompletionRing {
     /** Adds a work ring that completes here. */
     void add(WorkRing ring) {
         workRings.add(ring);
-        servesSends |= ring.kind() == WorkRingKind.WORK_RING_KIND_SEND;
     }
 
     List<WorkRing> workRings() {
@@ -144,7 +141,7 @@ public final class CompletionRing {
     }
 
     private int room(boolean receive) {
-        return receive && servesSends ? producer.blocks() - 1 : producer.blocks();
+        return receive ? producer.blocks() - 1 : producer.blocks();
     }
 
     private int refresh() {
@@ -170,6 +167,10 @@ public final class CompletionRing {
         if (reserved + refresh() < room(receive)) {
             producer.disarm();
             return false;
+        }
+        // A consumer that waits for solicited completions only has to make room all the same.
+        if (producer.takeSleeper(true)) {
+            waker.wake(id);
         }
         if (!awaitsRoom) {
             awaitsRoom = true;

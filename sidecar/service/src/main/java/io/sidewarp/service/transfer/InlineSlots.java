@@ -11,17 +11,19 @@ import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.ring.WorkEntryFlyweight;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory for inline payload of entries until their work is complete. Allocated on first use. Confined to the session's
- * thread.
+ * Memory for inline payload of entries until their work is complete. Grows on demand. The session's quota of work
+ * entries bounds it, because each entry in progress has at most one slot. Confined to the session's thread.
  */
 final class InlineSlots {
 
-    /** Number of slots of a session: the maximum number of entries with inline payload in progress. */
+    /** Number of slots that are allocated together. */
     private static final int SLOTS = 256;
 
     private static final int SLOT_LENGTH = 256;
@@ -29,8 +31,7 @@ final class InlineSlots {
     private final Device device;
     private final ProtectionDomain domain;
     private final ArrayDeque<Slot> free = new ArrayDeque<>();
-    private final ArrayDeque<WorkRing> waiting = new ArrayDeque<>();
-    private @Nullable MemoryRegion region;
+    private final List<MemoryRegion> regions = new ArrayList<>();
 
     InlineSlots(Device device, ProtectionDomain domain) {
         this.device = device;
@@ -41,56 +42,49 @@ final class InlineSlots {
         return domain;
     }
 
-    /**
-     * Copies the payload of an entry into a slot, and makes the work request use the slot.
-     *
-     * @return null if no slot is free; the ring is resumed when a slot becomes free
-     */
-    @Nullable
-    Slot take(RingSink sink, WorkRing ring, WorkEntryFlyweight entry, WorkItem item) {
-        MemoryRegion memory = region;
-        if (memory == null) {
-            memory = device.registerMemory(
-                    domain, ManagedBacking.allocate((long) SLOTS * SLOT_LENGTH), new RegionAttributes(Set.of(), 0), 0);
-            region = memory;
-            for (int i = 0; i < SLOTS; i++) {
-                free.add(new Slot((long) i * SLOT_LENGTH));
-            }
+    /** Copies the payload of an entry into a slot, and makes the work request use the slot. */
+    Slot take(RingSink sink, WorkEntryFlyweight entry, WorkItem item) {
+        if (free.isEmpty()) {
+            grow();
         }
-        Slot slot = free.poll();
-        if (slot == null) {
-            waiting.add(ring);
-            return null;
-        }
+        Slot slot = free.remove();
         int length = entry.length(0);
-        entry.payload(memory.segment(), slot.offset, length);
-        item.inline = memory;
+        entry.payload(slot.memory.segment(), slot.offset, length);
+        item.inline = slot.memory;
         item.addSge(0, slot.offset, length);
         slot.sink = sink;
         slot.isPosted = false;
         return slot;
     }
 
-    /** Forgets a ring that has ended and no longer waits for a slot. */
-    void forget(WorkRing ring) {
-        waiting.remove(ring);
+    private void grow() {
+        MemoryRegion memory = device.registerMemory(
+                domain, ManagedBacking.allocate((long) SLOTS * SLOT_LENGTH), new RegionAttributes(Set.of(), 0), 0);
+        regions.add(memory);
+        for (int i = 0; i < SLOTS; i++) {
+            free.add(new Slot(memory, (long) i * SLOT_LENGTH));
+        }
     }
 
     /** Releases the memory, which no work uses any more. */
     CompletableFuture<Void> release() {
-        MemoryRegion memory = region;
-        region = null;
-        return memory == null ? CompletableFuture.completedFuture(null) : device.deregisterMemory(memory);
+        CompletableFuture<?>[] released =
+                regions.stream().map(device::deregisterMemory).toArray(CompletableFuture[]::new);
+        regions.clear();
+        free.clear();
+        return CompletableFuture.allOf(released);
     }
 
     /** Memory of one payload, which passes the completion of its work on. */
     final class Slot implements CompletionSink {
 
+        private final MemoryRegion memory;
         private final long offset;
         private @Nullable RingSink sink;
         private boolean isPosted;
 
-        private Slot(long offset) {
+        private Slot(MemoryRegion memory, long offset) {
+            this.memory = memory;
             this.offset = offset;
         }
 
@@ -105,10 +99,6 @@ final class InlineSlots {
         void giveBack() {
             sink = null;
             free.add(this);
-            WorkRing next = waiting.poll();
-            if (next != null) {
-                next.onSpace();
-            }
         }
 
         @Override

@@ -135,7 +135,8 @@ final class PostCount {
             String taken = "after_posts is " + Long.toUnsignedString(count) + ", but only " + posts
                     + " work requests of connection " + connection + " were taken from queues, and none for ";
             return reason == Hold.COMPLETION_RING
-                    ? taken + ROOM_PATIENCE * PATIENCE_MILLIS + " ms. Others wait in a ring whose completion ring is full."
+                    ? taken + ROOM_PATIENCE * PATIENCE_MILLIS
+                            + " ms. Others wait in a ring whose completion ring is full."
                             + " The connection stays as it is: take completions and call again, or create a completion"
                             + " ring with more entries"
                     : taken + PATIENCE_MILLIS + " ms. The connection stays as it is: post the rest and call again, or"

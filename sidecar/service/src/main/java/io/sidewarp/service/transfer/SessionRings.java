@@ -18,6 +18,7 @@ import io.sidewarp.v1.CreateCompletionRingRequest;
 import io.sidewarp.v1.CreateWorkRingRequest;
 import io.sidewarp.v1.RingFile;
 import io.sidewarp.v1.WorkRingKind;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -31,6 +32,9 @@ public final class SessionRings {
 
     /** Maximum time in ms that a connection of another loop waits for receives from the rings of this loop. */
     private static final long SUPPLY_MILLIS = 100;
+
+    /** Time in ms between two looks at rings that are not empty before a session ends. */
+    private static final long LOOK_MILLIS = 1;
 
     private final SessionContext context;
     private final SessionTransfers transfers;
@@ -160,12 +164,36 @@ public final class SessionRings {
         return hold;
     }
 
-    /** Posts the entries in all rings. Runs before a graceful end of the session. */
-    public void takeAll() {
+    /**
+     * Posts the entries in all rings before a graceful end of the session. Fails if entries are left after the given
+     * time, because their completion ring or the send queue of their connection is full.
+     */
+    public CompletableFuture<Void> takeAll(Duration time) {
+        CompletableFuture<Void> taken = new CompletableFuture<>();
+        takeAll(taken, System.nanoTime() + time.toNanos());
+        return taken;
+    }
+
+    private void takeAll(CompletableFuture<Void> taken, long deadline) {
+        WorkRing left = null;
         for (Queue queue : List.copyOf(queues)) {
             for (WorkRing ring : List.copyOf(queue.completions.workRings())) {
                 drain(ring);
+                left = ring.hasEntries() ? ring : left;
             }
+        }
+        if (left == null) {
+            taken.complete(null);
+        } else if (System.nanoTime() - deadline >= 0) {
+            taken.completeExceptionally(ApiError.of(
+                    io.grpc.Status.Code.ABORTED,
+                    "ring " + left.id() + " had entries that were not carried out, because "
+                            + (left.awaitsSpace()
+                                    ? "the send queue of their connection was full; give the call more time"
+                                    : "completion ring " + left.completions().id()
+                                            + " was full; take completions before the session is closed")));
+        } else {
+            context.loop().schedule(() -> takeAll(taken, deadline), LOOK_MILLIS, TimeUnit.MILLISECONDS);
         }
     }
 
@@ -198,6 +226,7 @@ public final class SessionRings {
     }
 
     private static void drain(WorkRing ring) {
+        ring.onRoom();
         if (ring.isHeldBack()) {
             return;
         }

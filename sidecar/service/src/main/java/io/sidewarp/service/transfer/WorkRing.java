@@ -254,6 +254,7 @@ final class WorkRing implements PolledSources.Source {
         while (taken < most && !broken && consumer.isReady() && take()) {
             taken++;
         }
+        boolean empty = broken || !consumer.isReady();
         boolean producerWaits = consumer.release();
         LateFaults.raisePending();
         if (producerWaits) {
@@ -264,7 +265,7 @@ final class WorkRing implements PolledSources.Source {
         }
         if (whenEmpty != null) {
             entriesLeft -= taken;
-            if (!isHeldBack() && (taken < most || entriesLeft == 0)) {
+            if (!isHeldBack() && (empty || entriesLeft == 0)) {
                 end();
             }
         }
@@ -282,9 +283,12 @@ final class WorkRing implements PolledSources.Source {
     /** Takes the oldest entry, which must exist. Returns false if the entry must wait. */
     private boolean take() {
         boolean receive = kind == WorkRingKind.WORK_RING_KIND_RECEIVE;
-        if (!completions.reserve(receive)) {
+        while (!completions.reserve(receive)) {
             awaitsRoom = completions.awaitRoom(receive);
-            return false;
+            if (awaitsRoom) {
+                return false;
+            }
+            // The application has made room meanwhile.
         }
         int count = consumer.copy(entry.segment());
         LateFaults.raisePending();
@@ -335,11 +339,7 @@ final class WorkRing implements PolledSources.Source {
             work.onPosted();
             return true;
         }
-        InlineSlots.Slot slot = inline.take(sink, this, entry, item);
-        if (slot == null) {
-            awaitsSpace = true;
-            return false;
-        }
+        InlineSlots.Slot slot = inline.take(sink, entry, item);
         boolean posted = post(work, sink, slot);
         if (!posted || !slot.isPosted()) {
             slot.giveBack();
@@ -431,6 +431,5 @@ final class WorkRing implements PolledSources.Source {
     void close() {
         closed = true;
         polled = false;
-        inline.forget(this);
     }
 }

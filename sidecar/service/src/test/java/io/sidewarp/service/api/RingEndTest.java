@@ -7,7 +7,9 @@ import static io.sidewarp.service.testing.Works.receive;
 import static io.sidewarp.service.testing.Works.send;
 import static io.sidewarp.service.testing.Works.write;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.protobuf.Duration;
 import io.sidewarp.ring.RingLayout;
 import io.sidewarp.ring.RingRecord;
 import io.sidewarp.ring.WorkEntryFlyweight;
@@ -17,10 +19,13 @@ import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.Access;
+import io.sidewarp.v1.CloseSessionRequest;
 import io.sidewarp.v1.CompletionRing;
 import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.CreateCompletionRingRequest;
 import io.sidewarp.v1.DestroyRingRequest;
+import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RingFile;
@@ -35,6 +40,7 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -98,6 +104,80 @@ final class RingEndTest extends TwoSidecars {
         Awaitility.await()
                 .until(() -> rings.sends().refresh() == ENTRIES
                         && rings.completions().isReady());
+    }
+
+    @Test
+    void closeSessionCarriesOutTheEntriesOfAClosedSocket() {
+        int count = 200;
+        byte[] data = new byte[SIZE];
+        Arrays.fill(data, (byte) 7);
+        client.store(source.getId(), 0, data, SIZE);
+        long narrow = client.connectTo(
+                        server, ConnectionOptions.newBuilder().setSendQueue(4).build())
+                .here()
+                .getId();
+        TestRings rings = new TestRings(left, client, 256);
+        for (int i = 0; i < count; i++) {
+            rings.post(
+                    write(i, narrow, source, target, i == count - 1 ? SIZE : 8).build());
+        }
+        rings.close();
+
+        closeSession(10);
+
+        assertThat(server.load(target.getId(), 0, SIZE)).isEqualTo(data);
+    }
+
+    @Test
+    void closeSessionFailsWhenEntriesAreLeft() {
+        try (TestRings rings = new TestRings(left, client, ENTRIES)) {
+            postMoreThanHasRoom(rings);
+
+            assertThatThrownBy(() -> closeSession(1))
+                    .hasMessageContaining("ABORTED")
+                    .hasMessageContaining("had entries that were not carried out, because completion ring");
+        }
+    }
+
+    private void closeSession(long graceSeconds) {
+        DeviceServiceGrpc.newBlockingStub(client.channel())
+                .closeSession(CloseSessionRequest.newBuilder()
+                        .setSession(client.token())
+                        .setGrace(Duration.newBuilder().setSeconds(graceSeconds))
+                        .build());
+    }
+
+    @Test
+    void consumerOfSolicitedCompletionsIsWokenWhenTheRingIsFull() {
+        try (TestRings rings = new TestRings(left, client, ENTRIES)) {
+            assertThat(rings.completions().arm(RingLayout.WAITS_FOR_SOLICITED)).isFalse();
+
+            for (int i = 0; i < 2 * ENTRIES; i++) {
+                rings.post(write(i, connection, source, target, 8).build());
+            }
+
+            Awaitility.await()
+                    .until(() -> rings.nextRecord() == RingRecord.WAKE
+                            && rings.completions().isReady());
+            assertThat(rings.next(2 * ENTRIES)).hasSize(2 * ENTRIES);
+        }
+    }
+
+    @Test
+    void destroyedRingPostsAllWhileItsCompletionRingIsDrained() {
+        for (int round = 0; round < 20; round++) {
+            try (TestRings rings = new TestRings(left, client, ENTRIES)) {
+                for (int i = 0; i < 2 * ENTRIES; i++) {
+                    rings.post(write(i, connection, source, target, 8).build());
+                }
+                CompletableFuture<Void> destroyed = destroy(rings.sendRing().getId());
+
+                assertThat(rings.next(2 * ENTRIES))
+                        .extracting(WorkCompletion::getStatus)
+                        .containsOnly(CompletionStatus.COMPLETION_STATUS_SUCCESS);
+                Waiting.join(destroyed);
+            }
+        }
     }
 
     private static void awaitCall(CompletableFuture<Void> call, TestRings rings) {

@@ -19,13 +19,13 @@ import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.CreateCompletionRingRequest;
-import io.sidewarp.v1.DestroyRingRequest;
-import io.sidewarp.v1.WorkRingKind;
 import io.sidewarp.v1.CreateWorkRingRequest;
+import io.sidewarp.v1.DestroyRingRequest;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RingServiceGrpc;
 import io.sidewarp.v1.WorkCompletion;
+import io.sidewarp.v1.WorkRingKind;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -380,9 +380,9 @@ final class RingTest extends TwoSidecars {
                                     .setConnection(connection)
                                     .setAfterPosts(16)
                                     .build()))
-                    .satisfies(failure -> assertThat(
-                                    Status.fromThrowable(failure).getCode())
-                            .isEqualTo(Status.Code.FAILED_PRECONDITION))
+                    .satisfies(
+                            failure -> assertThat(Status.fromThrowable(failure).getCode())
+                                    .isEqualTo(Status.Code.FAILED_PRECONDITION))
                     .hasMessageContaining("but only 15 work requests")
                     .hasMessageContaining("whose completion ring is full");
             rings.post(write(17, connection, source, target, 8).build());
@@ -417,8 +417,7 @@ final class RingTest extends TwoSidecars {
     @Test
     void recordOfAnotherVersionEndsTheSocket() throws IOException {
         try (TestRings rings = new TestRings(left, client, 16)) {
-            ByteBuffer record =
-                    RingRecord.of(RingRecord.WAKE, rings.sendRing().getId());
+            ByteBuffer record = RingRecord.of(RingRecord.WAKE, rings.sendRing().getId());
             record.putShort(RingRecord.VERSION_OFFSET, (short) 2);
             rings.socket().write(record);
 

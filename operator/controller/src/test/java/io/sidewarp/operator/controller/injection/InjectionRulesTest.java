@@ -183,7 +183,7 @@ class InjectionRulesTest {
                         "native on an old cluster",
                         false,
                         pod("sidewarp.io/profile: native", ""),
-                        "takes Kubernetes 1.29 or later"),
+                        "needs Kubernetes 1.29 or later"),
                 argumentSet(
                         "job with an ordinary container",
                         false,
