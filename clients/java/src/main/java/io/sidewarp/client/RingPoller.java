@@ -4,6 +4,7 @@
 package io.sidewarp.client;
 
 import io.sidewarp.client.RingCompletions.Submitted;
+import io.sidewarp.ring.RingFaults;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -113,6 +114,7 @@ final class RingPoller {
         completions.lock();
         try {
             wake = completions.take(batch, limit);
+            RingFaults.raisePending();
         } catch (SidewarpException e) {
             broken = e;
         } catch (InternalError e) {
@@ -213,6 +215,7 @@ final class RingPoller {
         try {
             int room = unlimited ? CompletionBatch.CAPACITY : completions.backlogRoom();
             wake = completions.keep(batch, room, submitted);
+            RingFaults.raisePending();
         } catch (SidewarpException e) {
             broken = e;
         } catch (InternalError e) {
@@ -263,6 +266,7 @@ final class RingPoller {
                 case YIELD -> Thread.yield();
                 case SLEEP -> sleep(seen, left, backlogToo);
             }
+            RingFaults.raisePending();
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }

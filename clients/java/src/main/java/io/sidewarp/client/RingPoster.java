@@ -3,6 +3,7 @@
 
 package io.sidewarp.client;
 
+import io.sidewarp.ring.RingFaults;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
@@ -68,6 +69,7 @@ final class RingPoster {
                 ring.post(image, request.connection(), request.confirmation(), id, future);
             }
             wake = (!posted || !Thread.currentThread().equals(batching.get())) && ring.takeSleeper();
+            RingFaults.raisePending();
         } catch (InternalError e) {
             posted = false;
             wake = false;
@@ -115,6 +117,7 @@ final class RingPoster {
                 case YIELD -> Thread.yield();
                 case SLEEP -> sleepUntilRoom(ring, blocks, left);
             }
+            RingFaults.raisePending();
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
@@ -145,6 +148,10 @@ final class RingPoster {
         ring.lock();
         try {
             wake = queue.end() == null && ring.takeSleeper();
+            RingFaults.raisePending();
+        } catch (InternalError e) {
+            wake = false;
+            socket.fail(RingErrors.fileCutShort(e));
         } finally {
             ring.unlock();
         }

@@ -4,6 +4,7 @@
 package io.sidewarp.client;
 
 import io.sidewarp.client.RingCompletions.Submitted;
+import io.sidewarp.ring.RingFaults;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -399,12 +400,14 @@ final class RingWorkQueue implements SessionQueue {
         try {
             do {
                 completions.keep(batch, CompletionBatch.CAPACITY, submitted);
+                RingFaults.raisePending();
                 completed.addAndGet(batch.signaled());
             } while (batch.size() > 0);
             if (reason == End.BY_SIDECAR) {
                 sends.losePosts();
                 receives.losePosts();
             }
+            RingFaults.raisePending();
         } catch (SidewarpException | InternalError e) {
             // A ring that is broken or was cut short has no more completions.
         }

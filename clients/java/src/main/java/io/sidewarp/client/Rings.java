@@ -5,6 +5,7 @@ package io.sidewarp.client;
 
 import io.sidewarp.ring.CompletionEntryFlyweight;
 import io.sidewarp.ring.RingConsumer;
+import io.sidewarp.ring.RingFaults;
 import io.sidewarp.ring.RingLayout;
 import io.sidewarp.ring.RingProducer;
 import io.sidewarp.v1.CompletionRing;
@@ -61,7 +62,9 @@ record Rings(
                 created -> destroy(session, created));
         Arena arena = Arena.ofShared();
         try {
-            return open(session, api, completionRing, arena);
+            Rings rings = open(session, api, completionRing, arena);
+            RingFaults.raisePending();
+            return rings;
         } catch (IOException | IllegalArgumentException | InternalError e) {
             arena.close();
             destroy(session, completionRing);
