@@ -158,9 +158,10 @@ public final class PerfCommand implements Callable<Integer> {
             paramLabel = "spin|yield|adaptive|sleep",
             defaultValue = "adaptive",
             description =
-                    "How threads wait for completions in rings, and for an RDMA Write in --latency. spin and yield are"
-                            + " for machines with a processor to spare for each process; give them at both ends. Default:"
-                            + " adaptive.")
+                    "How threads wait for completions in rings, and for an RDMA Write in --latency. spin keeps a processor"
+                            + " busy. yield shares it with programs that yield too. sleep waits for the kernel, and is"
+                            + " best beside programs that compute. adaptive spins, yields and sleeps, in this order. Give"
+                            + " spin and yield at both ends. Default: adaptive.")
     private WaitStrategy wait = WaitStrategy.ADAPTIVE;
 
     @Option(
