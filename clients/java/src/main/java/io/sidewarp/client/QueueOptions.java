@@ -7,7 +7,7 @@ package io.sidewarp.client;
  * Options of a queue. Immutable; the {@code with} methods return changed copies.
  *
  * @param outstanding requests that may be outstanding; 0 for the sidecar's default. The sidecar may grant another
- *     number.
+ *     number. Over rings, receives hold at most all but one, so that send work always has room.
  * @param path path of requests to the sidecar
  * @param waitStrategy strategy of waiting threads, if the path is {@link QueuePath#RINGS}
  */

@@ -184,7 +184,8 @@ public interface Session extends AutoCloseable {
     /**
      * Opens a queue of work requests: over rings in shared memory if they are possible, else over gRPC.
      *
-     * @param outstanding requests that may be outstanding; 0 for the sidecar's default. The sidecar may grant fewer.
+     * @param outstanding requests that may be outstanding; 0 for the sidecar's default. The sidecar may grant another
+     *     number. Over rings, receives hold at most all but one, so that send work always has room.
      * @throws IllegalArgumentException if {@code outstanding} is negative
      */
     WorkQueue openQueue(int outstanding);
