@@ -5,8 +5,8 @@
 
     tools/language.py [--list] [FILE...]
 
-Prints a count for each directory and rule. With --list it prints each place. Ends with 1 if a count is above the one in
-tools/language-limits.txt, which only ever goes down.
+Prints the number of places that break a rule, for each directory and rule. With --list it prints each place instead.
+Ends with 1 if there are any.
 """
 import collections
 import pathlib
@@ -17,7 +17,6 @@ import sys
 MAX_WORDS = 25
 FORBIDDEN = re.compile(r"(Of|Who|Whoever|What|Whatever|Those|That which|How|Whether it|Which)\b", re.IGNORECASE)
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LIMITS = ROOT / "tools/language-limits.txt"
 
 JAVA_COMMENT = re.compile(
     r'"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|/\*\*?(.*?)\*/|((?:^[ \t]*//[^\n]*\n)+)|//([^\n]*)',
@@ -88,16 +87,6 @@ def directory(path):
     return parts[0] if len(parts) > 1 else "."
 
 
-def limits():
-    found = {}
-    if LIMITS.exists():
-        for row in LIMITS.read_text(encoding="utf-8").splitlines():
-            if row and not row.startswith("#"):
-                name, rule, count = row.split()
-                found[name, rule] = int(count)
-    return found
-
-
 def main(arguments):
     listing = "--list" in arguments
     names = [name for name in arguments if not name.startswith("--")]
@@ -114,15 +103,10 @@ def main(arguments):
             counts[directory(pathlib.Path(name)), rule] += 1
             if listing:
                 print(f"{name}:{line}: {rule}: {text}")
-    allowed = limits()
-    failed = False
-    for (name, rule), count in sorted(counts.items()):
-        most = allowed.get((name, rule), 0)
-        above = count > most
-        failed |= above
-        if above or not listing:
-            print(f"{name} {rule} {count}" + (f" (at most {most}; see --list)" if above else ""))
-    return 1 if failed else 0
+    if not listing:
+        for (name, rule), count in sorted(counts.items()):
+            print(f"{name} {rule} {count}")
+    return 1 if counts else 0
 
 
 if __name__ == "__main__":
