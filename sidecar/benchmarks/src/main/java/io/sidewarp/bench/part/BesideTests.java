@@ -20,7 +20,8 @@ import java.util.concurrent.TimeoutException;
 /**
  * Measures Reads of 8 bytes, one at a time, beside the stream of another application through the same two sidecars.
  * This shows how long a small message waits for large ones. With one processor at each end, a sidecar has one event
- * loop for both applications.
+ * loop for both applications. Applications sleep while they wait: Linux takes a whole time slice from a thread that
+ * yields to one that computes.
  */
 public final class BesideTests {
 
@@ -74,7 +75,7 @@ public final class BesideTests {
     }
 
     private static PerfReport pingPong(SidecarPair pair, Duration warmup, Duration time) {
-        return SidecarTests.pingPong(pair, OPERATION, LatencyPart.SIZE, warmup, time);
+        return SidecarTests.pingPongSleeping(pair, OPERATION, LatencyPart.SIZE, warmup, time);
     }
 
     /** Runs a stream for longer than the messages beside it. If the stream ends first, repeats with a longer stream. */

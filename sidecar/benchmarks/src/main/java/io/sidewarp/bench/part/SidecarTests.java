@@ -60,7 +60,8 @@ public final class SidecarTests {
     }
 
     private static Subject subject(String operation, long size, int depth, int signal) {
-        return new Subject("application", operation, size, depth, signal, 1, true, false, 0, Waiting.YIELD.toString());
+        return new Subject(
+                "application", operation, size, depth, signal, 1, true, false, 0, Waiting.ADAPTIVE.toString());
     }
 
     /** Runs all measurements in short turns, before anything counts. */
@@ -154,6 +155,12 @@ public final class SidecarTests {
     /** Measures latency of messages of one size in a time of its own. */
     static PerfReport pingPong(SidecarPair pair, String operation, int size, Duration warmup, Duration time) {
         return pair.perf(operation, warmup, time, latencyOptions(List.of(size))).getFirst();
+    }
+
+    /** Measures latency as {@link #pingPong}, with an application that sleeps while it waits. */
+    static PerfReport pingPongSleeping(SidecarPair pair, String operation, int size, Duration warmup, Duration time) {
+        return pair.perfSleeping(operation, warmup, time, latencyOptions(List.of(size)))
+                .getFirst();
     }
 
     /** Records a report. */

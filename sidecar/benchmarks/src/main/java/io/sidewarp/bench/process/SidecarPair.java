@@ -70,7 +70,17 @@ public final class SidecarPair implements AutoCloseable {
         }
         return path == QueuePath.GRPC
                 ? List.of("--queue", "grpc")
-                : List.of("--queue", "rings", "--wait", Waiting.YIELD.toString());
+                : List.of("--queue", "rings", "--wait", Waiting.ADAPTIVE.toString());
+    }
+
+    /** Returns the options for a path of work, with another wait strategy if work goes through rings. */
+    private static List<String> waiting(List<String> queue, Waiting waiting) {
+        List<String> changed = new ArrayList<>(queue);
+        int option = changed.indexOf("--wait");
+        if (option >= 0) {
+            changed.set(option + 1, waiting.toString());
+        }
+        return changed;
     }
 
     /**
@@ -115,11 +125,17 @@ public final class SidecarPair implements AutoCloseable {
      * @return one report for each size
      */
     public List<PerfReport> perf(String operation, Duration warmup, Duration time, String... options) {
-        return perf(client, operation, warmup, time, options);
+        return perf(client, queue, operation, warmup, time, options);
+    }
+
+    /** Measures as {@link #perf}, with an application that sleeps while it waits. */
+    public List<PerfReport> perfSleeping(String operation, Duration warmup, Duration time, String... options) {
+        return perf(client, waiting(queue, Waiting.SLEEP), operation, warmup, time, options);
     }
 
     /**
-     * Measures with a second application of the sidecar that asks, beside the first one.
+     * Measures with a second application of the sidecar that asks, beside the first one. The application sleeps while it
+     * waits.
      *
      * @return future that completes when the measurement has ended
      */
@@ -130,14 +146,20 @@ public final class SidecarPair implements AutoCloseable {
         }
         Application application = second;
         return CompletableFuture.supplyAsync(
-                () -> perf(application, operation, warmup, time, options), Thread::startVirtualThread);
+                () -> perf(application, waiting(queue, Waiting.SLEEP), operation, warmup, time, options),
+                Thread::startVirtualThread);
     }
 
     private List<PerfReport> perf(
-            Application application, String operation, Duration warmup, Duration time, String... options) {
+            Application application,
+            List<String> queueOptions,
+            String operation,
+            Duration warmup,
+            Duration time,
+            String... options) {
         List<String> arguments = new ArrayList<>(List.of("perf", operation));
         arguments.addAll(destination);
-        arguments.addAll(queue);
+        arguments.addAll(queueOptions);
         arguments.addAll(List.of(options));
         arguments.addAll(List.of("--json", "--warmup", warmup.toMillis() + "ms", "--time", time.toMillis() + "ms"));
         arguments.addAll(active.options());

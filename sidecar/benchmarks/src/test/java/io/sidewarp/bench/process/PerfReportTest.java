@@ -62,7 +62,7 @@ class PerfReportTest {
         String help = "  --queue any|rings|grpc";
 
         assertThat(SidecarPair.queueOptions(help, QueuePath.RINGS))
-                .containsExactly("--queue", "rings", "--wait", "yield");
+                .containsExactly("--queue", "rings", "--wait", "adaptive");
         assertThat(SidecarPair.queueOptions(help, QueuePath.GRPC)).containsExactly("--queue", "grpc");
         assertThat(SidecarPair.queueOptions("  --busy-poll", QueuePath.RINGS)).isEmpty();
     }
