@@ -42,7 +42,11 @@ public final class GuestTests {
 
     /** Directories of classes, by the name that they have in the guest. */
     private static final Map<String, String> CLASSES = Map.of(
-            "engine", "sidecar/engine/target/test-classes",
+            "verbs", "sidecar/engine/verbs/target/test-classes",
+            "protocol", "sidecar/engine/protocol/target/test-classes",
+            "net", "sidecar/engine/net/target/test-classes",
+            "sctp", "sidecar/engine/sctp/target/test-classes",
+            "kernel-verbs", "sidecar/engine/kernel/target/test-classes",
             "agent", "operator/node-agent/target/classes",
             "agent-tests", "operator/node-agent/target/test-classes",
             "kubelet", "operator/testing/target/classes",

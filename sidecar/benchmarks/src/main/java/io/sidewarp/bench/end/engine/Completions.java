@@ -3,8 +3,8 @@
 
 package io.sidewarp.bench.end.engine;
 
-import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import java.util.stream.Stream;
 

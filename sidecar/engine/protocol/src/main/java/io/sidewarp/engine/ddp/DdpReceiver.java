@@ -1,0 +1,217 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.ddp;
+
+import io.sidewarp.engine.verbs.DdpError;
+
+import io.sidewarp.engine.verbs.ProtocolError;
+import io.sidewarp.engine.memory.AccessCheck;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.RegionFault;
+import io.sidewarp.engine.memory.StagTable;
+import io.sidewarp.engine.memory.TaggedAccess;
+import io.sidewarp.engine.memory.WireBuffer;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Inbound half of a DDP stream. Validates each segment before any byte of the segment is placed (RFC 5041 section 7.1),
+ * places the segment, and delivers messages in order (section 5.4). The lower layer gives segments in the sender's
+ * order. A message is therefore delivered as soon as its last segment is placed. Allocates nothing. Belongs to one
+ * event loop.
+ */
+public final class DdpReceiver {
+
+    private final TaggedHeaderFlyweight tagged = new TaggedHeaderFlyweight();
+    private final UntaggedHeaderFlyweight untagged = new UntaggedHeaderFlyweight();
+    private final DdpUser user;
+    private final StagTable stags;
+    private final ProtectionDomain protectionDomain;
+    private final long queuePair;
+    private final int[] expectedMsn;
+    /** For each queue number: true after a part of a message has arrived. */
+    private final boolean[] insideUntagged;
+
+    private int version = 1;
+    private boolean failed;
+    private long segments;
+    private int segmentLength;
+
+    /**
+     * @param queuePair number of the stream's queue pair, for STags that are bound to one stream
+     * @param queues number of queues; queue numbers 0 to {@code queues - 1} exist
+     */
+    public DdpReceiver(DdpUser user, StagTable stags, ProtectionDomain protectionDomain, long queuePair, int queues) {
+        this(user, stags, protectionDomain, queuePair, queues, DdpSender.FIRST_MSN);
+    }
+
+    /** Creates a receiver that expects the given MSN on every queue number. */
+    DdpReceiver(DdpUser user, StagTable stags, ProtectionDomain protectionDomain, long queuePair, int queues, int msn) {
+        this.user = user;
+        this.stags = stags;
+        this.protectionDomain = protectionDomain;
+        this.queuePair = queuePair;
+        this.expectedMsn = new int[queues];
+        this.insideUntagged = new boolean[queues];
+        Arrays.fill(expectedMsn, msn);
+    }
+
+    /** DDP version that segments must carry, as negotiated by the lower layer. */
+    public void setVersion(int newVersion) {
+        version = newVersion;
+    }
+
+    /** Drops all later input (RFC 5041 section 7.1, after an error). */
+    public void stop() {
+        failed = true;
+    }
+
+    /** Valid segments so far. */
+    public long segments() {
+        return segments;
+    }
+
+    /** Returns whether an untagged message has arrived in part and its last segment is still missing. */
+    public boolean isInsideUntagged() {
+        boolean inside = false;
+        for (boolean insideQueue : insideUntagged) {
+            inside |= insideQueue;
+        }
+        return inside;
+    }
+
+    /** Bytes of the segment that is being received, header included. */
+    public int segmentLength() {
+        return segmentLength;
+    }
+
+    /** Takes one segment from the lower layer. */
+    public void onSegment(WireBuffer buffer, int offset, int length) {
+        if (failed) {
+            return;
+        }
+        segmentLength = length;
+        if (length == 0) {
+            fail(DdpError.LOCAL_CATASTROPHIC, buffer, offset, length);
+        } else if (DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(offset))) {
+            onTagged(buffer, offset, length);
+        } else {
+            onUntagged(buffer, offset, length);
+        }
+    }
+
+    private void onTagged(WireBuffer buffer, int offset, int length) {
+        int payload = length - TaggedHeaderFlyweight.LENGTH;
+        if (payload < 0) {
+            fail(DdpError.LOCAL_CATASTROPHIC, buffer, offset, length);
+            return;
+        }
+        tagged.wrap(buffer, offset);
+        ProtocolError error = tagged.version() == version ? user.admitTagged(tagged, payload) : DdpError.TAGGED_VERSION;
+        if (error != null) {
+            fail(error, buffer, offset, length);
+            return;
+        }
+        // A zero-length tagged message is not checked against any STag (section 5.2).
+        if (payload > 0 && !placeTagged(buffer, offset, length, payload)) {
+            return;
+        }
+        segments++;
+        user.onTagged(tagged, payload);
+    }
+
+    private boolean placeTagged(WireBuffer buffer, int offset, int length, int payload) {
+        MemoryRegion region = stags.lookup(tagged.stag());
+        long to = tagged.to();
+        AccessCheck check =
+                TaggedAccess.check(region, protectionDomain, queuePair, user.requiredAccess(tagged), to, payload);
+        if (check != AccessCheck.OK || region == null) {
+            fail(toError(check), buffer, offset, length);
+            return false;
+        }
+        try {
+            region.place(to - region.baseTaggedOffset(), buffer, offset + TaggedHeaderFlyweight.LENGTH, payload);
+            return true;
+        } catch (RegionFault fault) {
+            failed = true;
+            user.onTaggedFault(tagged, fault);
+            return false;
+        }
+    }
+
+    /** Maps a failed check to an error. RFC 5041 has no code for a missing right, so such an STag counts as invalid. */
+    private static DdpError toError(AccessCheck check) {
+        return switch (check) {
+            case OK, INVALID_STAG, NO_RIGHT -> DdpError.INVALID_STAG;
+            case NOT_ASSOCIATED -> DdpError.STAG_NOT_ASSOCIATED;
+            case BOUNDS -> DdpError.BASE_OR_BOUNDS;
+            case WRAP -> DdpError.TO_WRAP;
+        };
+    }
+
+    private void onUntagged(WireBuffer buffer, int offset, int length) {
+        int payload = length - UntaggedHeaderFlyweight.LENGTH;
+        if (payload < 0) {
+            fail(DdpError.LOCAL_CATASTROPHIC, buffer, offset, length);
+            return;
+        }
+        untagged.wrap(buffer, offset);
+        ProtocolError error = checkUntagged(payload);
+        if (error != null) {
+            fail(error, buffer, offset, length);
+            return;
+        }
+        int qn = untagged.qn();
+        long mo = untagged.mo();
+        if (payload > 0) {
+            try {
+                user.untaggedBuffers(untagged).place(mo, buffer, offset + UntaggedHeaderFlyweight.LENGTH, payload);
+            } catch (RegionFault fault) {
+                failed = true;
+                user.onUntaggedFault(untagged, fault);
+                return;
+            }
+        }
+        segments++;
+        insideUntagged[qn] = !untagged.last();
+        if (untagged.last()) {
+            expectedMsn[qn]++;
+            user.onUntagged(untagged, mo + payload);
+        }
+    }
+
+    /** Runs the checks of section 7.1 in their order. Checks queue number and MSN also for segments without payload. */
+    private @Nullable ProtocolError checkUntagged(int payload) {
+        if (untagged.version() != version) {
+            return DdpError.UNTAGGED_VERSION;
+        }
+        int qn = untagged.qn();
+        if (Integer.compareUnsigned(qn, expectedMsn.length) >= 0) {
+            return DdpError.INVALID_QN;
+        }
+        ProtocolError error = user.admitUntagged(untagged, payload);
+        if (error != null) {
+            return error;
+        }
+        if (untagged.msn() != expectedMsn[qn]) {
+            return DdpError.MSN_RANGE;
+        }
+        UntaggedBuffers buffers = user.untaggedBuffers(untagged);
+        if (!buffers.available()) {
+            return DdpError.MSN_NO_BUFFER;
+        }
+        long mo = untagged.mo();
+        long capacity = buffers.capacity();
+        if (mo > capacity) {
+            return DdpError.INVALID_MO;
+        }
+        return mo + payload > capacity ? DdpError.MESSAGE_TOO_LONG : null;
+    }
+
+    private void fail(ProtocolError error, WireBuffer buffer, int offset, int length) {
+        failed = true;
+        user.onSegmentError(error, buffer, offset, length);
+    }
+}

@@ -1,0 +1,546 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import io.sidewarp.engine.ddp.DdpSender;
+import io.sidewarp.engine.llp.LowerLayer;
+import io.sidewarp.engine.llp.UpperLayer;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.RegionFault;
+import io.sidewarp.engine.memory.RegionState;
+import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.LlpError;
+import io.sidewarp.engine.verbs.ProtocolError;
+import io.sidewarp.engine.verbs.RdmapError;
+import io.sidewarp.engine.verbs.RtrKind;
+import io.sidewarp.engine.verbs.StreamError;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One RDMAP stream in RDMA mode (RFC 5040 with RFC 7306), over a DDP stream and a lower layer. The class is a state
+ * machine without I/O and threads. Work requests come from work queues, and bytes come from the lower layer.
+ * Completions go to a sink. One event loop owns the stream. The data path allocates nothing.
+ */
+public final class RdmapStream implements UpperLayer {
+
+    /** Kind of the message that is being sent. */
+    private enum Outbound {
+        NOTHING,
+        WORK,
+        RESPONSE,
+        READY,
+        TERMINATE
+    }
+
+    private final LowerLayer llp;
+    private final CompletionSink completions;
+    private final StreamListener listener;
+    private final StreamCounters counters = new StreamCounters();
+    private final DdpSender sender = new DdpSender(RdmapControl.QUEUES);
+    private final boolean extensions;
+    private final ReadyIndication ready = new ReadyIndication();
+    private final SendWork work;
+    private final InboundRequests inboundRequests;
+    private final InboundMessages inbound;
+
+    private StreamState state = StreamState.OPEN;
+    private Outbound outbound = Outbound.NOTHING;
+    private boolean responseWasLast;
+    private boolean outputClosed;
+    private boolean peerClosed;
+    private boolean aborted;
+    /** True when both sides closed gracefully. */
+    private boolean gracefulEnd;
+    /** Description of the side that closed the stream first. */
+    private String closedBy = "";
+    /** Copy of the lower layer's MULPDU for all threads. Only the event loop may ask the lower layer. */
+    private volatile int mulpdu;
+
+    private @Nullable TerminateMessage terminate;
+    private @Nullable StreamError error;
+
+    /** Creates a stream over a lower layer that is in full operation. */
+    public RdmapStream(LowerLayer llp, StreamSettings settings) {
+        this.llp = llp;
+        this.completions = settings.completions();
+        this.listener = settings.listener();
+        this.work = new SendWork(settings.sendQueue(), settings.ord(), completions, counters);
+        this.inboundRequests = new InboundRequests(settings.ird());
+        // Messages of RFC 7306 have version 1, so a stream with an RDMAC peer has no such messages.
+        this.extensions = settings.extensions() && llp.protocolVersion() == 1;
+        this.inbound = new InboundMessages(this, settings, work.requests(), inboundRequests);
+        inbound.setVersion(llp.protocolVersion());
+        this.mulpdu = llp.mulpdu();
+    }
+
+    public StreamState state() {
+        return state;
+    }
+
+    /** Returns the error that ended the stream, or null. */
+    public @Nullable StreamError error() {
+        return error;
+    }
+
+    /**
+     * Returns whether the peer may not have placed some of the posted data. An answer to a later request or a complete
+     * graceful close confirms the placement. Called on the event loop.
+     */
+    public boolean isUnconfirmed() {
+        return !gracefulEnd && work.isUnconfirmed();
+    }
+
+    /** Returns whether the messages of RFC 7306 are in use. */
+    public boolean extensions() {
+        return extensions;
+    }
+
+    public StreamCounters counters() {
+        return counters;
+    }
+
+    /** Size in bytes of the largest segment, as of the last output. Any thread may call this. */
+    public int mulpdu() {
+        return mulpdu;
+    }
+
+    /** Segments committed to the lower layer. */
+    public long segmentsSent() {
+        return sender.segments();
+    }
+
+    /** Valid segments received. */
+    public long segmentsReceived() {
+        return inbound.receiver().segments();
+    }
+
+    // Calls of the application's side, on the event loop.
+
+    /**
+     * Sends a message without payload before all other messages, to tell the peer that this side is ready to receive
+     * (RFC 6581 section 9.2). The message makes no completion. Legal before the first message.
+     */
+    public void indicateReady(RtrKind kind) {
+        ready.request(kind);
+        llp.requestOutput();
+    }
+
+    /** Treats a Send without payload as the peer's ready-to-receive indication if it is the peer's first message. */
+    public void expectReadySend() {
+        ready.expectSend();
+    }
+
+    ReadyIndication ready() {
+        return ready;
+    }
+
+    /** Reports that work was posted to a work queue. */
+    public void onWorkPosted() {
+        if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
+            flush(null, CompletionStatus.FLUSHED);
+            completions.onCompletionsDone();
+        } else if (!outputClosed) {
+            // Local work needs no output, so it does not wait for output.
+            carryOutLocalWork();
+            llp.requestOutput();
+        }
+    }
+
+    /** Carries out all posted work, then closes the outbound direction (RFC 5041 section 6.2.1). */
+    public void close() {
+        if (state == StreamState.OPEN) {
+            closedBy = "closed by this side";
+            changeState(StreamState.CLOSING, closedBy);
+        }
+        finishClosing();
+    }
+
+    /**
+     * Continues a graceful close. May close the output at once, because the lower layer never asks a responder to
+     * produce before the responder may send.
+     */
+    private void finishClosing() {
+        closeOutputWhenDrained();
+        if (state == StreamState.CLOSING && !outputClosed) {
+            llp.requestOutput();
+        }
+    }
+
+    /** Returns whether a graceful close waits for the answer to a ready-to-receive Read (RFC 6581 section 9.2). */
+    public boolean isReadyAnswerOwed() {
+        return state == StreamState.CLOSING && ready.isAnswerOwed();
+    }
+
+    /** Stops the wait of a graceful close for that answer, unless posted work waits for the answer. */
+    public void giveUpReadyAnswer() {
+        if (isReadyAnswerOwed() && work.isDrained()) {
+            ready.giveUp();
+            finishClosing();
+        }
+    }
+
+    /** Ends the stream at once. Sends a Terminate only where the peer would otherwise see a graceful close. */
+    public void abort() {
+        if (state == StreamState.CLOSED) {
+            return;
+        }
+        aborted = true;
+        boolean told = llp.abortReachesPeer() || state == StreamState.TERMINATED;
+        if (told || outputClosed || !llp.outputPermitted()) {
+            llp.abort();
+        } else {
+            work.retire(llp.transferredPosition());
+            end(null, null, CompletionStatus.FLUSHED, "aborted by this side");
+            terminate = TerminateMessage.of(LlpError.CONNECTION_LOST);
+            llp.requestOutput();
+        }
+    }
+
+    /** Ends the stream because of an error of this side that no message of the peer caused. */
+    public void fail(ProtocolError cause) {
+        terminate(cause, TerminateMessage.of(cause), null, CompletionStatus.FATAL, "");
+    }
+
+    // Output.
+
+    @Override
+    public void produce() {
+        mulpdu = llp.mulpdu();
+        while (!outputClosed) {
+            try {
+                if (!sender.isActive() && !begin()) {
+                    break;
+                }
+                if (!sender.emit(llp)) {
+                    return;
+                }
+                finish();
+            } catch (RegionFault fault) {
+                onSourceFault(fault);
+            }
+        }
+        closeOutputWhenDrained();
+    }
+
+    private boolean begin() {
+        if (terminate != null) {
+            outbound = Outbound.TERMINATE;
+            int control = RdmapControl.of(llp.protocolVersion(), RdmapControl.TERMINATE);
+            sender.beginUntagged(control, 0, RdmapControl.TERMINATE_QUEUE, terminate, terminate.length());
+            return true;
+        }
+        if (state == StreamState.TERMINATED) {
+            return false;
+        }
+        if (ready.isDue()) {
+            outbound = Outbound.READY;
+            ready.begin(sender, llp.protocolVersion());
+            return true;
+        }
+        // Responses and own work take turns, so that neither starves the other.
+        return responseWasLast ? beginWork() || beginResponse() : beginResponse() || beginWork();
+    }
+
+    private boolean beginResponse() {
+        if (inboundRequests.isEmpty()) {
+            return false;
+        }
+        responseWasLast = true;
+        outbound = Outbound.RESPONSE;
+        InboundRequests.Request request = inboundRequests.oldest();
+        int control = RdmapControl.of(llp.protocolVersion(), request.responseOpcode());
+        if (request.isAtomic()) {
+            sender.beginUntagged(
+                    control,
+                    0,
+                    RdmapControl.ATOMIC_RESPONSE_QUEUE,
+                    inboundRequests.atomicResponse(),
+                    AtomicResponseFlyweight.LENGTH);
+        } else {
+            sender.beginTagged(control, request.sinkStag(), request.sinkTo(), request, request.size());
+        }
+        return true;
+    }
+
+    /** Carries out the local work at the head of the queue. Local work has no message. */
+    private void carryOutLocalWork() {
+        boolean any = false;
+        for (Wqe wqe = work.startable(); wqe != null && wqe.isLocal(); wqe = work.startable()) {
+            MemoryRegion unusable = wqe.carryOut();
+            if (unusable != null) {
+                terminateLocally(wqe, SendWork.unusable(unusable));
+                return;
+            }
+            work.passLocal(wqe, llp);
+            work.retire(llp.transferredPosition());
+            any = true;
+        }
+        if (any) {
+            completions.onCompletionsDone();
+        }
+    }
+
+    /**
+     * Returns the next work that may be sent now, or null. An unanswered ready-to-receive Read blocks other requests.
+     */
+    private @Nullable Wqe startable() {
+        Wqe wqe = work.startable();
+        return wqe != null && ready.awaitsResponse() && wqe.isRequestNext() ? null : wqe;
+    }
+
+    private boolean beginWork() {
+        carryOutLocalWork();
+        if (state == StreamState.TERMINATED) {
+            return terminate != null && begin();
+        }
+        Wqe wqe = startable();
+        if (wqe == null) {
+            return false;
+        }
+        responseWasLast = false;
+        MemoryRegion unusable = wqe.unusableRegion();
+        if (unusable != null) {
+            terminateLocally(wqe, SendWork.unusable(unusable));
+            return terminate != null && begin();
+        }
+        if (peerClosed && wqe.isRequestNext()) {
+            // No peer is left to answer the request.
+            onError(LlpError.CONNECTION_LOST);
+            return terminate != null && begin();
+        }
+        outbound = Outbound.WORK;
+        work.begin(wqe, sender, llp.protocolVersion());
+        return true;
+    }
+
+    private void finish() {
+        switch (outbound) {
+            case WORK -> {
+                work.finish(llp, sender);
+                if (sender.isActive()) {
+                    return;
+                }
+                if (peerClosed && !work.requests().isEmpty()) {
+                    // The request had begun when the peer closed, and no peer is left to answer it.
+                    onError(LlpError.CONNECTION_LOST);
+                }
+            }
+            case RESPONSE -> {
+                InboundRequests.Request request = inboundRequests.oldest();
+                counters.sent(request.responseOpcode(), request.size());
+                inboundRequests.removeOldest();
+            }
+            case TERMINATE -> {
+                terminate = null;
+                outputClosed = true;
+                llp.close();
+            }
+            case READY, NOTHING -> {}
+        }
+        outbound = Outbound.NOTHING;
+    }
+
+    private void closeOutputWhenDrained() {
+        // The sender may still hold the indication when the lower layer had no room for it.
+        boolean drained = ready.isOver() && !sender.isActive() && work.isDrained() && inboundRequests.isEmpty();
+        if (state == StreamState.CLOSING && !outputClosed && drained) {
+            outputClosed = true;
+            llp.closeOutput();
+        }
+    }
+
+    @Override
+    public void onOutputPermitted() {
+        listener.onOutputPermitted();
+    }
+
+    @Override
+    public void onTransferred() {
+        work.retire(llp.transferredPosition());
+        completions.onCompletionsDone();
+        if (startable() != null) {
+            // The work waited for the completion of earlier work.
+            llp.requestOutput();
+        }
+    }
+
+    // Input.
+
+    @Override
+    public void onUlpdu(WireBuffer buffer, int offset, int length) {
+        if (peerClosed) {
+            // Data after the peer's graceful close is an error (RFC 5041 section 6.2.1).
+            if (state == StreamState.CLOSING) {
+                llp.abort();
+            }
+            return;
+        }
+        inbound.receiver().onSegment(buffer, offset, length);
+    }
+
+    @Override
+    public void onInputDone() {
+        completions.onCompletionsDone();
+    }
+
+    /** Reports that a request of the peer was accepted. */
+    void onRequest() {
+        llp.requestOutput();
+    }
+
+    /** Reports that the response of the oldest request was delivered. */
+    void onResponse(Wqe request) {
+        work.onResponse(request);
+        work.retire(llp.transferredPosition());
+        goOnBehindResponse();
+    }
+
+    /** Reports the answer to the Read that was only a ready-to-receive indication. */
+    void onReadyResponse() {
+        ready.onResponse();
+        goOnBehindResponse();
+    }
+
+    private void goOnBehindResponse() {
+        // A request that waited for ORD, a fence or a graceful close may continue now.
+        if (work.hasUnstarted() || state == StreamState.CLOSING) {
+            llp.requestOutput();
+        }
+    }
+
+    /**
+     * Ends the stream. All outstanding work fails, even work that the lower layer took: its fate is unknown (RFC 5040
+     * section 6.2.1).
+     */
+    void onTerminateReceived(ReceivedTerminate received) {
+        if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
+            return;
+        }
+        Wqe culprit = received.culprit(work);
+        StreamError told = received.error(work, culprit);
+        end(told, culprit, received.culpritStatus(), "terminated by the peer: " + told);
+        outputClosed = true;
+        llp.close();
+    }
+
+    @Override
+    public void onPeerClosed() {
+        peerClosed = true;
+        if (state == StreamState.OPEN) {
+            closedBy = "closed by the peer";
+            changeState(StreamState.CLOSING, closedBy);
+        }
+        if (state == StreamState.CLOSING) {
+            if (inbound.isInsideMessage() || !work.requests().isEmpty() || ready.isAnswerOwed()) {
+                // The peer still owes data, which cannot arrive any more.
+                onError(LlpError.CONNECTION_LOST);
+            } else {
+                finishClosing();
+            }
+        }
+    }
+
+    @Override
+    public void onError(LlpError cause) {
+        String about = cause == LlpError.CONNECTION_LOST
+                ? "the peer closed in the middle of a message or before an answer"
+                : "";
+        terminate(cause, TerminateMessage.of(cause), null, CompletionStatus.FATAL, about);
+    }
+
+    @Override
+    public void onClosed(boolean graceful, String cause) {
+        if (state == StreamState.CLOSED) {
+            return;
+        }
+        boolean orderly = graceful && peerClosed && outputClosed;
+        boolean lost = state != StreamState.TERMINATED && !orderly && !aborted;
+        if (lost && error == null) {
+            error = StreamError.local(LlpError.CONNECTION_LOST, "");
+        }
+        gracefulEnd = orderly && state == StreamState.CLOSING;
+        inbound.receiver().stop();
+        terminate = null;
+        outputClosed = true;
+        sender.abandon();
+        work.retire(llp.transferredPosition());
+        flush(null, CompletionStatus.FLUSHED);
+        changeState(StreamState.CLOSED, gracefulEnd ? closedBy : cause);
+        completions.onCompletionsDone();
+    }
+
+    // Errors.
+
+    /** Terminates the stream because local memory failed under the message that is being sent. */
+    private void onSourceFault(RegionFault fault) {
+        MemoryRegion region = fault.region();
+        if (outbound == Outbound.RESPONSE) {
+            boolean faulted = region != null && region.state() == RegionState.FAULTED;
+            RdmapError cause = faulted ? RdmapError.LOCAL_CATASTROPHIC : RdmapError.INVALID_STAG;
+            TerminateMessage message = faulted
+                    ? TerminateMessage.of(cause)
+                    : TerminateMessage.of(cause, inboundRequests.oldest(), sender.sent());
+            terminate(cause, message, null, CompletionStatus.FATAL, String.valueOf(fault.getMessage()));
+        } else {
+            terminateLocally(work.current(), fault);
+        }
+    }
+
+    /** Terminates because work of this side cannot be carried out (RFC 5040 section 7.1 rule 1). */
+    private void terminateLocally(@Nullable Wqe wqe, RegionFault fault) {
+        RdmapError cause = RdmapError.LOCAL_CATASTROPHIC;
+        CompletionStatus status = SendWork.statusOf(fault.region());
+        terminate(cause, TerminateMessage.of(cause), wqe, status, String.valueOf(fault.getMessage()));
+    }
+
+    /**
+     * Ends the stream because of an error found here. Flushes all work, and sends the Terminate if the lower layer can
+     * carry it.
+     *
+     * @param about description of the fault for people; may be empty
+     */
+    void terminate(
+            ProtocolError cause,
+            TerminateMessage message,
+            @Nullable Wqe culprit,
+            CompletionStatus culpritStatus,
+            String about) {
+        if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
+            return;
+        }
+        StreamError found = StreamError.local(cause, about);
+        work.retire(llp.transferredPosition());
+        end(found, culprit, culpritStatus, "terminated by this side: " + found);
+        if (!outputClosed && llp.outputPermitted()) {
+            terminate = message;
+            llp.requestOutput();
+        } else {
+            outputClosed = true;
+            llp.close();
+        }
+    }
+
+    private void end(
+            @Nullable StreamError cause, @Nullable Wqe culprit, CompletionStatus culpritStatus, String message) {
+        error = cause;
+        inbound.receiver().stop();
+        sender.abandon();
+        outbound = Outbound.NOTHING;
+        inboundRequests.clear();
+        flush(culprit, culpritStatus);
+        changeState(StreamState.TERMINATED, message);
+        completions.onCompletionsDone();
+    }
+
+    private void flush(@Nullable Wqe culprit, CompletionStatus culpritStatus) {
+        work.flush(culprit, culpritStatus, error);
+        inbound.flush(culprit, culpritStatus, error);
+    }
+
+    private void changeState(StreamState newState, String message) {
+        state = newState;
+        listener.onStreamState(newState, error, message);
+    }
+}

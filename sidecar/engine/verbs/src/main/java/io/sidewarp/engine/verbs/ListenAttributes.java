@@ -1,0 +1,19 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.verbs;
+
+import java.time.Duration;
+
+/**
+ * Attributes of a listener.
+ *
+ * @param mpa policy that decides which peers get as far as a connection request, on TCP. Its other parts apply to
+ *     rejections only: a connection uses the policy that it is accepted with
+ * @param backlog connection requests that may wait for an answer; further requests are rejected
+ * @param startupConnections TCP connections that may be in start-up, before a complete request. Failed connections that
+ *     are not closed yet count as well. Further connections are closed
+ * @param startupTimeout maximum time from the TCP connection to the complete request (RFC 5044 section 7.1.2 rule 10),
+ *     and from the request to its answer
+ */
+public record ListenAttributes(Llp llp, MpaPolicy mpa, int backlog, int startupConnections, Duration startupTimeout) {}
