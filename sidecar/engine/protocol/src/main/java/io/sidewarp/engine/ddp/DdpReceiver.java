@@ -3,9 +3,6 @@
 
 package io.sidewarp.engine.ddp;
 
-import io.sidewarp.engine.verbs.DdpError;
-
-import io.sidewarp.engine.verbs.ProtocolError;
 import io.sidewarp.engine.memory.AccessCheck;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.ProtectionDomain;
@@ -13,6 +10,8 @@ import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.memory.TaggedAccess;
 import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.verbs.DdpError;
+import io.sidewarp.engine.verbs.ProtocolError;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -93,52 +92,60 @@ public final class DdpReceiver {
             return;
         }
         segmentLength = length;
-        if (length == 0) {
-            fail(DdpError.LOCAL_CATASTROPHIC, buffer, offset, length);
-        } else if (DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(offset))) {
-            onTagged(buffer, offset, length);
-        } else {
-            onUntagged(buffer, offset, length);
-        }
-    }
-
-    private void onTagged(WireBuffer buffer, int offset, int length) {
-        int payload = length - TaggedHeaderFlyweight.LENGTH;
-        if (payload < 0) {
-            fail(DdpError.LOCAL_CATASTROPHIC, buffer, offset, length);
-            return;
-        }
-        tagged.wrap(buffer, offset);
-        ProtocolError error = tagged.version() == version ? user.admitTagged(tagged, payload) : DdpError.TAGGED_VERSION;
-        if (error != null) {
-            fail(error, buffer, offset, length);
-            return;
-        }
-        // A zero-length tagged message is not checked against any STag (section 5.2).
-        if (payload > 0 && !placeTagged(buffer, offset, length, payload)) {
-            return;
-        }
-        segments++;
-        user.onTagged(tagged, payload);
-    }
-
-    private boolean placeTagged(WireBuffer buffer, int offset, int length, int payload) {
-        MemoryRegion region = stags.lookup(tagged.stag());
-        long to = tagged.to();
-        AccessCheck check =
-                TaggedAccess.check(region, protectionDomain, queuePair, user.requiredAccess(tagged), to, payload);
-        if (check != AccessCheck.OK || region == null) {
-            fail(toError(check), buffer, offset, length);
-            return false;
-        }
+        ProtocolError error;
         try {
-            region.place(to - region.baseTaggedOffset(), buffer, offset + TaggedHeaderFlyweight.LENGTH, payload);
-            return true;
+            if (length == 0) {
+                error = DdpError.LOCAL_CATASTROPHIC;
+            } else if (DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(offset))) {
+                error = onTagged(buffer, offset, length);
+            } else {
+                error = onUntagged(buffer, offset, length);
+            }
         } catch (RegionFault fault) {
             failed = true;
-            user.onTaggedFault(tagged, fault);
-            return false;
+            user.onSegmentFault(fault, buffer, offset, length);
+            return;
         }
+        if (error != null) {
+            failed = true;
+            user.onSegmentError(error, buffer, offset, length);
+        }
+    }
+
+    private @Nullable ProtocolError onTagged(WireBuffer buffer, int offset, int length) throws RegionFault {
+        int payload = length - TaggedHeaderFlyweight.LENGTH;
+        if (payload < 0) {
+            return DdpError.LOCAL_CATASTROPHIC;
+        }
+        tagged.wrap(buffer, offset);
+        return tagged.version() == version ? user.onTagged(this, tagged, payload) : DdpError.TAGGED_VERSION;
+    }
+
+    /**
+     * Places the payload of the tagged segment that is being received. The user calls this once for a segment that may
+     * be placed.
+     *
+     * @param requiredAccess access bits of the region that the segment needs
+     * @return the error of the segment, or null
+     */
+    public @Nullable ProtocolError placeTagged(int requiredAccess) throws RegionFault {
+        int payload = segmentLength - TaggedHeaderFlyweight.LENGTH;
+        // A zero-length tagged message is not checked against any STag (section 5.2).
+        if (payload > 0) {
+            MemoryRegion region = stags.lookup(tagged.stag());
+            long to = tagged.to();
+            AccessCheck check = TaggedAccess.check(region, protectionDomain, queuePair, requiredAccess, to, payload);
+            if (check != AccessCheck.OK || region == null) {
+                return toError(check);
+            }
+            region.place(
+                    to - region.baseTaggedOffset(),
+                    tagged.buffer(),
+                    tagged.offset() + TaggedHeaderFlyweight.LENGTH,
+                    payload);
+        }
+        segments++;
+        return null;
     }
 
     /** Maps a failed check to an error. RFC 5041 has no code for a missing right, so such an STag counts as invalid. */
@@ -151,67 +158,53 @@ public final class DdpReceiver {
         };
     }
 
-    private void onUntagged(WireBuffer buffer, int offset, int length) {
+    private @Nullable ProtocolError onUntagged(WireBuffer buffer, int offset, int length) throws RegionFault {
         int payload = length - UntaggedHeaderFlyweight.LENGTH;
         if (payload < 0) {
-            fail(DdpError.LOCAL_CATASTROPHIC, buffer, offset, length);
-            return;
+            return DdpError.LOCAL_CATASTROPHIC;
         }
         untagged.wrap(buffer, offset);
-        ProtocolError error = checkUntagged(payload);
-        if (error != null) {
-            fail(error, buffer, offset, length);
-            return;
+        if (untagged.version() != version) {
+            return DdpError.UNTAGGED_VERSION;
         }
+        if (Integer.compareUnsigned(untagged.qn(), expectedMsn.length) >= 0) {
+            return DdpError.INVALID_QN;
+        }
+        return user.onUntagged(this, untagged, payload);
+    }
+
+    /**
+     * Places the payload of the untagged segment that is being received. The user calls this once for a segment that
+     * may be placed. Runs the checks of section 7.1 in their order. Checks the MSN also for segments without payload.
+     *
+     * @param buffers buffers of the queue number and kind of message
+     * @return the error of the segment, or null
+     */
+    public @Nullable ProtocolError placeUntagged(UntaggedBuffers buffers) throws RegionFault {
+        int payload = segmentLength - UntaggedHeaderFlyweight.LENGTH;
         int qn = untagged.qn();
         long mo = untagged.mo();
+        if (untagged.msn() != expectedMsn[qn]) {
+            return DdpError.MSN_RANGE;
+        }
+        if (!buffers.available()) {
+            return DdpError.MSN_NO_BUFFER;
+        }
+        long capacity = buffers.capacity();
+        if (mo > capacity) {
+            return DdpError.INVALID_MO;
+        }
+        if (mo + payload > capacity) {
+            return DdpError.MESSAGE_TOO_LONG;
+        }
         if (payload > 0) {
-            try {
-                user.untaggedBuffers(untagged).place(mo, buffer, offset + UntaggedHeaderFlyweight.LENGTH, payload);
-            } catch (RegionFault fault) {
-                failed = true;
-                user.onUntaggedFault(untagged, fault);
-                return;
-            }
+            buffers.place(mo, untagged.buffer(), untagged.offset() + UntaggedHeaderFlyweight.LENGTH, payload);
         }
         segments++;
         insideUntagged[qn] = !untagged.last();
         if (untagged.last()) {
             expectedMsn[qn]++;
-            user.onUntagged(untagged, mo + payload);
         }
-    }
-
-    /** Runs the checks of section 7.1 in their order. Checks queue number and MSN also for segments without payload. */
-    private @Nullable ProtocolError checkUntagged(int payload) {
-        if (untagged.version() != version) {
-            return DdpError.UNTAGGED_VERSION;
-        }
-        int qn = untagged.qn();
-        if (Integer.compareUnsigned(qn, expectedMsn.length) >= 0) {
-            return DdpError.INVALID_QN;
-        }
-        ProtocolError error = user.admitUntagged(untagged, payload);
-        if (error != null) {
-            return error;
-        }
-        if (untagged.msn() != expectedMsn[qn]) {
-            return DdpError.MSN_RANGE;
-        }
-        UntaggedBuffers buffers = user.untaggedBuffers(untagged);
-        if (!buffers.available()) {
-            return DdpError.MSN_NO_BUFFER;
-        }
-        long mo = untagged.mo();
-        long capacity = buffers.capacity();
-        if (mo > capacity) {
-            return DdpError.INVALID_MO;
-        }
-        return mo + payload > capacity ? DdpError.MESSAGE_TOO_LONG : null;
-    }
-
-    private void fail(ProtocolError error, WireBuffer buffer, int offset, int length) {
-        failed = true;
-        user.onSegmentError(error, buffer, offset, length);
+        return null;
     }
 }

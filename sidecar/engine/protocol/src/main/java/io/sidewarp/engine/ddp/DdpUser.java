@@ -3,41 +3,36 @@
 
 package io.sidewarp.engine.ddp;
 
-import io.sidewarp.engine.verbs.ProtocolError;
 import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.verbs.ProtocolError;
 import org.jspecify.annotations.Nullable;
 
 /** The ULP above DDP, which is RDMAP. Decides what may be placed, and takes delivered messages. */
 public interface DdpUser {
 
     /**
-     * Checks a tagged segment before any payload is placed. Writes nothing.
+     * Takes a tagged segment of the right version. Checks the segment, has {@link DdpReceiver#placeTagged} place its
+     * payload, and takes the message that ends with the segment.
      *
      * @param payload bytes of payload
-     * @return the error, or null when DDP may continue
+     * @return the error of the segment, or null. DDP drops all later segments after an error (RFC 5041 section 7.1)
      */
     @Nullable
-    ProtocolError admitTagged(TaggedHeaderFlyweight header, int payload);
-
-    /** Access bits of the region that a tagged segment needs. The segment has just been admitted. */
-    int requiredAccess(TaggedHeaderFlyweight header);
-
-    /** Reports that the payload of an admitted tagged segment was placed. The last segment delivers the message. */
-    void onTagged(TaggedHeaderFlyweight header, int payload);
-
-    /** Checks an untagged segment before any payload is placed. The queue number of the segment exists. */
-    @Nullable
-    ProtocolError admitUntagged(UntaggedHeaderFlyweight header, int payload);
-
-    /** Buffers for an untagged segment, by its queue number and kind of message. The segment has just been admitted. */
-    UntaggedBuffers untaggedBuffers(UntaggedHeaderFlyweight header);
-
-    /** Reports that an untagged message is complete and delivered. The buffer of the message is used up. */
-    void onUntagged(UntaggedHeaderFlyweight header, long messageLength);
+    ProtocolError onTagged(DdpReceiver ddp, TaggedHeaderFlyweight header, int payload) throws RegionFault;
 
     /**
-     * Reports a segment in error that was not placed. All later segments will be dropped (RFC 5041 section 7.1).
+     * Takes an untagged segment of the right version, whose queue number exists. Checks the segment, has
+     * {@link DdpReceiver#placeUntagged} place its payload, and takes the message that ends with the segment.
+     *
+     * @param payload bytes of payload
+     * @return the error of the segment, or null. DDP drops all later segments after an error (RFC 5041 section 7.1)
+     */
+    @Nullable
+    ProtocolError onUntagged(DdpReceiver ddp, UntaggedHeaderFlyweight header, int payload) throws RegionFault;
+
+    /**
+     * Reports the error of a segment that was not placed.
      *
      * @param buffer buffer that holds the segment during this call
      * @param offset offset of the first byte of the segment
@@ -45,9 +40,6 @@ public interface DdpUser {
      */
     void onSegmentError(ProtocolError error, WireBuffer buffer, int offset, int length);
 
-    /** Reports a region that failed while DDP placed an admitted tagged segment. All later segments are dropped. */
-    void onTaggedFault(TaggedHeaderFlyweight header, RegionFault fault);
-
-    /** Reports an untagged buffer that failed while DDP placed a segment. All later segments are dropped. */
-    void onUntaggedFault(UntaggedHeaderFlyweight header, RegionFault fault);
+    /** Reports memory that failed while a segment was placed. All later segments are dropped. */
+    void onSegmentFault(RegionFault fault, WireBuffer buffer, int offset, int length);
 }

@@ -3,18 +3,13 @@
 
 package io.sidewarp.engine.rdmap;
 
-import io.sidewarp.engine.verbs.DdpError;
 import io.sidewarp.engine.ddp.DdpHeaderFlyweight;
 import io.sidewarp.engine.ddp.DdpReceiver;
 import io.sidewarp.engine.ddp.DdpUser;
 import io.sidewarp.engine.ddp.TaggedHeaderFlyweight;
 import io.sidewarp.engine.ddp.UntaggedBuffers;
 import io.sidewarp.engine.ddp.UntaggedHeaderFlyweight;
-import io.sidewarp.engine.verbs.ProtocolError;
 import io.sidewarp.engine.memory.AccessCheck;
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.RdmapError;
-import io.sidewarp.engine.verbs.StreamError;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.ProtectionDomain;
@@ -22,6 +17,11 @@ import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.memory.TaggedAccess;
 import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.DdpError;
+import io.sidewarp.engine.verbs.ProtocolError;
+import io.sidewarp.engine.verbs.RdmapError;
+import io.sidewarp.engine.verbs.StreamError;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -106,7 +106,19 @@ final class InboundMessages implements DdpUser {
     }
 
     @Override
-    public @Nullable ProtocolError admitTagged(TaggedHeaderFlyweight header, int payload) {
+    public @Nullable ProtocolError onTagged(DdpReceiver ddp, TaggedHeaderFlyweight header, int payload)
+            throws RegionFault {
+        ProtocolError error = admitTagged(header, payload);
+        if (error == null) {
+            error = ddp.placeTagged(requiredAccess(header));
+        }
+        if (error == null) {
+            onPlaced(header, payload);
+        }
+        return error;
+    }
+
+    private @Nullable ProtocolError admitTagged(TaggedHeaderFlyweight header, int payload) {
         int control = header.ulpControl();
         if (RdmapControl.version(control) != version) {
             return RdmapError.INVALID_VERSION;
@@ -145,15 +157,13 @@ final class InboundMessages implements DdpUser {
         return header.to() == read.sinkTaggedOffset() + read.received() ? null : DdpError.BASE_OR_BOUNDS;
     }
 
-    @Override
-    public int requiredAccess(TaggedHeaderFlyweight header) {
+    private static int requiredAccess(TaggedHeaderFlyweight header) {
         return RdmapControl.opcode(header.ulpControl()) == RdmapControl.RDMA_WRITE
                 ? AccessRight.REMOTE_WRITE.bit()
                 : AccessRight.LOCAL_WRITE.bit();
     }
 
-    @Override
-    public void onTagged(TaggedHeaderFlyweight header, int payload) {
+    private void onPlaced(TaggedHeaderFlyweight header, int payload) {
         counters.received(payload);
         if (RdmapControl.opcode(header.ulpControl()) == RdmapControl.RDMA_WRITE) {
             insideWrite = !header.last();
@@ -183,7 +193,19 @@ final class InboundMessages implements DdpUser {
     }
 
     @Override
-    public @Nullable ProtocolError admitUntagged(UntaggedHeaderFlyweight header, int payload) {
+    public @Nullable ProtocolError onUntagged(DdpReceiver ddp, UntaggedHeaderFlyweight header, int payload)
+            throws RegionFault {
+        ProtocolError error = admitUntagged(header, payload);
+        if (error == null) {
+            error = ddp.placeUntagged(untaggedBuffers(header));
+        }
+        if (error == null && header.last()) {
+            onMessage(header, header.mo() + payload);
+        }
+        return error;
+    }
+
+    private @Nullable ProtocolError admitUntagged(UntaggedHeaderFlyweight header, int payload) {
         int control = header.ulpControl();
         if (RdmapControl.version(control) != version) {
             return RdmapError.INVALID_VERSION;
@@ -213,8 +235,7 @@ final class InboundMessages implements DdpUser {
         return null;
     }
 
-    @Override
-    public UntaggedBuffers untaggedBuffers(UntaggedHeaderFlyweight header) {
+    private UntaggedBuffers untaggedBuffers(UntaggedHeaderFlyweight header) {
         return switch (RdmapControl.opcode(header.ulpControl())) {
             case RdmapControl.RDMA_READ_REQUEST -> readRequestBuffer;
             case RdmapControl.TERMINATE -> terminateBuffer;
@@ -225,8 +246,7 @@ final class InboundMessages implements DdpUser {
         };
     }
 
-    @Override
-    public void onUntagged(UntaggedHeaderFlyweight header, long messageLength) {
+    private void onMessage(UntaggedHeaderFlyweight header, long messageLength) {
         switch (RdmapControl.opcode(header.ulpControl())) {
             case RdmapControl.RDMA_READ_REQUEST -> onReadRequest(header, messageLength);
             case RdmapControl.TERMINATE ->
@@ -446,13 +466,8 @@ final class InboundMessages implements DdpUser {
     }
 
     @Override
-    public void onTaggedFault(TaggedHeaderFlyweight header, RegionFault fault) {
-        onFault(targetOf(header), fault);
-    }
-
-    @Override
-    public void onUntaggedFault(UntaggedHeaderFlyweight header, RegionFault fault) {
-        onFault(targetOf(header), fault);
+    public void onSegmentFault(RegionFault fault, WireBuffer buffer, int offset, int length) {
+        onFault(targetOf(buffer, offset, length), fault);
     }
 
     private void onFault(@Nullable Wqe target, RegionFault fault) {

@@ -3,14 +3,15 @@
 
 package io.sidewarp.engine.testing;
 
+import io.sidewarp.engine.ddp.DdpReceiver;
 import io.sidewarp.engine.ddp.DdpUser;
 import io.sidewarp.engine.ddp.TaggedHeaderFlyweight;
 import io.sidewarp.engine.ddp.UntaggedBuffers;
 import io.sidewarp.engine.ddp.UntaggedHeaderFlyweight;
-import io.sidewarp.engine.verbs.ProtocolError;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.verbs.ProtocolError;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,43 +99,34 @@ public final class RecordingDdpUser implements DdpUser {
     }
 
     @Override
-    public @Nullable ProtocolError admitTagged(TaggedHeaderFlyweight header, int payload) {
-        return null;
+    public @Nullable ProtocolError onTagged(DdpReceiver ddp, TaggedHeaderFlyweight header, int payload)
+            throws RegionFault {
+        ProtocolError error = ddp.placeTagged(AccessRight.REMOTE_WRITE.bit());
+        if (error == null) {
+            tagged.add(new Delivery(
+                    header.control(), header.ulpControl(), 0, 0, 0, header.stag(), header.to(), payload, new byte[0]));
+        }
+        return error;
     }
 
     @Override
-    public int requiredAccess(TaggedHeaderFlyweight header) {
-        return AccessRight.REMOTE_WRITE.bit();
-    }
-
-    @Override
-    public void onTagged(TaggedHeaderFlyweight header, int payload) {
-        tagged.add(new Delivery(
-                header.control(), header.ulpControl(), 0, 0, 0, header.stag(), header.to(), payload, new byte[0]));
-    }
-
-    @Override
-    public @Nullable ProtocolError admitUntagged(UntaggedHeaderFlyweight header, int payload) {
-        return null;
-    }
-
-    @Override
-    public UntaggedBuffers untaggedBuffers(UntaggedHeaderFlyweight header) {
-        return queues.get(header.qn());
-    }
-
-    @Override
-    public void onUntagged(UntaggedHeaderFlyweight header, long messageLength) {
-        untagged.add(new Delivery(
-                header.control(),
-                header.ulpControl(),
-                header.ulpWord(),
-                header.qn(),
-                header.msn(),
-                0,
-                0,
-                messageLength,
-                queues.get(header.qn()).posted.remove()));
+    public @Nullable ProtocolError onUntagged(DdpReceiver ddp, UntaggedHeaderFlyweight header, int payload)
+            throws RegionFault {
+        Buffers buffers = queues.get(header.qn());
+        ProtocolError error = ddp.placeUntagged(buffers);
+        if (error == null && header.last()) {
+            untagged.add(new Delivery(
+                    header.control(),
+                    header.ulpControl(),
+                    header.ulpWord(),
+                    header.qn(),
+                    header.msn(),
+                    0,
+                    0,
+                    header.mo() + payload,
+                    buffers.posted.remove()));
+        }
+        return error;
     }
 
     @Override
@@ -143,12 +135,7 @@ public final class RecordingDdpUser implements DdpUser {
     }
 
     @Override
-    public void onTaggedFault(TaggedHeaderFlyweight header, RegionFault fault) {
-        faults.add(fault);
-    }
-
-    @Override
-    public void onUntaggedFault(UntaggedHeaderFlyweight header, RegionFault fault) {
+    public void onSegmentFault(RegionFault fault, WireBuffer buffer, int offset, int length) {
         faults.add(fault);
     }
 
