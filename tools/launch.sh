@@ -4,17 +4,12 @@
 #
 # Part of ../sidewarp: the commands. Each builds what it needs, and starts it with its JVM flags.
 
-readonly JVM_FLAGS=(--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow -XX:+UseSerialGC)
+readonly JVM_FLAGS=("@$ROOT/tools/jvm/program.args")
 # Disables Netty's leak detection, which records where one of 128 buffers was allocated. Tests leave it enabled.
 readonly NETTY_FLAGS=(-Dio.netty.leakDetection.level=disabled)
-# --add-opens: the manifest of Quarkus asks for it, but the JVM reads no manifest when the class path names the jars.
 # -XX:MaxDirectMemorySize: buffers are direct memory, and the sidecar's own limits keep buffers below this size.
 #   Managed regions do not count: sidewarp.limits.managed-octets bounds managed regions, and the JVM does not.
-# -XX:Tier4*: five times the default thresholds of C2. With the defaults, C2 takes half of the processor that it shares
-#   with traffic for too long.
-readonly SIDECAR_FLAGS=(--add-opens=java.base/java.lang=ALL-UNNAMED -Xms64m -Xmx256m
-  -XX:MaxDirectMemorySize=1g -XX:+ExitOnOutOfMemoryError -XX:Tier4InvocationThreshold=25000
-  -XX:Tier4MinInvocationThreshold=3000 -XX:Tier4CompileThreshold=75000 -XX:Tier4BackEdgeThreshold=200000 "${NETTY_FLAGS[@]}")
+readonly SIDECAR_FLAGS=("@$ROOT/tools/jvm/sidecar.args" -XX:MaxDirectMemorySize=1g)
 # Short commands run without C2, which would still be compiling at their end. Commands that move data need C2: only C2
 # uses the processor's instructions for SHA-256.
 readonly SHORT_COMMAND_FLAGS=(-XX:TieredStopAtLevel=1)
@@ -112,7 +107,7 @@ run_images() {
 }
 
 run_fuzz() {
-  local classpath=$ROOT/target/fuzz/classpath engine=$ROOT/sidecar/engine
+  local classpath=$ROOT/target/fuzz/classpath engine=$ROOT/sidecar/engine/sctp
   if [ "${1:-}" = rings ]; then
     shift
     run_ring_fuzz "$@"
@@ -122,7 +117,7 @@ run_fuzz() {
   lock
   say "compiling the engine and its tests"
   mkdir -p "$ROOT/target/fuzz"
-  (cd "$ROOT" && "${MAVEN[@]}" -B -q test-compile dependency:build-classpath -pl sidecar/engine -am \
+  (cd "$ROOT" && "${MAVEN[@]}" -B -q test-compile dependency:build-classpath -pl sidecar/engine/sctp -am \
     -Dmdep.includeScope=test -Dmdep.outputFile="$classpath") </dev/null >&2 || fail "the build failed; see above"
   unlock
   exec "$JAVA_HOME/bin/java" "${JVM_FLAGS[@]}" \

@@ -65,7 +65,7 @@ final class ImageBuilder {
     private Image build(Program program, String name, Containerizer target, String purpose) {
         JibContainerBuilder image = Jib.fromScratch()
                 .setFileEntriesLayers(layers.of(program))
-                .setEntrypoint(program.entryPoint())
+                .setEntrypoint(program.entryPoint(inputs.root()))
                 .setWorkingDirectory(AbsoluteUnixPath.get(Program.HOME))
                 .setEnvironment(program.environment())
                 .setLabels(program.labels(inputs.version()))

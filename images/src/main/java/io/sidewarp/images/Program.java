@@ -28,36 +28,15 @@ enum Program {
     static final String COMMANDS = "/opt/sidewarp/bin";
 
     /**
-     * Flags of each JVM.
-     *
-     * <ul>
-     *   <li>The root file system is read-only and /tmp is a small volume. A JVM therefore writes no performance data,
-     *       and writes its crash report to the log.
-     *   <li>A JVM that runs out of heap ends, so that its container is started again.
-     *   <li>Netty's leak detection is off. It would record where one buffer in 128 was allocated.
-     *   <li>--add-opens gives access to the packages that Quarkus needs. No manifest does, since the sidecar starts by
-     *       a class path.
-     * </ul>
+     * Flags of each JVM in an image. The root file system is read-only and /tmp is a small volume. A JVM therefore writes
+     * no performance data, and writes its crash report to the log. A JVM that runs out of heap ends, so that its
+     * container is started again.
      */
-    static final List<String> JVM_FLAGS = List.of(
-            "--add-opens=java.base/java.lang=ALL-UNNAMED",
-            "--enable-native-access=ALL-UNNAMED",
-            "--sun-misc-unsafe-memory-access=allow",
-            "-XX:+UseSerialGC",
-            "-XX:-UsePerfData",
-            "-XX:+ExitOnOutOfMemoryError",
-            "-XX:+ErrorFileToStderr",
-            "-Dio.netty.leakDetection.level=disabled");
+    static final List<String> CONTAINER_FLAGS =
+            List.of("-XX:-UsePerfData", "-XX:+ExitOnOutOfMemoryError", "-XX:+ErrorFileToStderr");
 
-    /**
-     * Five times the default thresholds of C2. With the defaults, C2 takes half of the processor for too long, while it
-     * shares the processor with traffic.
-     */
-    static final List<String> LATE_C2 = List.of(
-            "-XX:Tier4InvocationThreshold=25000",
-            "-XX:Tier4MinInvocationThreshold=3000",
-            "-XX:Tier4CompileThreshold=75000",
-            "-XX:Tier4BackEdgeThreshold=200000");
+    /** Netty's leak detection would record where one buffer of 128 was allocated. */
+    static final String NETTY_FLAG = "-Dio.netty.leakDetection.level=disabled";
 
     private final String imageName;
     private final String module;
@@ -100,6 +79,17 @@ enum Program {
         };
     }
 
+    /** Returns the flags for each run of the program, without the flags that bound memory of its container. */
+    List<String> jvmFlags(Path root) {
+        Stream<String> own = switch (this) {
+            case SIDECAR -> JvmFlags.sidecar(root).stream();
+            case CONTROLLER, NODE_AGENT -> Stream.of(NETTY_FLAG);
+        };
+        return Stream.of(JvmFlags.program(root).stream(), CONTAINER_FLAGS.stream(), own)
+                .flatMap(flags -> flags)
+                .toList();
+    }
+
     /**
      * Returns the flags that bound memory.
      *
@@ -115,10 +105,7 @@ enum Program {
      */
     private List<String> memoryFlags() {
         return switch (this) {
-            case SIDECAR ->
-                Stream.of(List.of("-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=256m"), LATE_C2)
-                        .flatMap(List::stream)
-                        .toList();
+            case SIDECAR -> List.of("-XX:MaxDirectMemorySize=256m");
             case CONTROLLER ->
                 List.of(
                         "-XX:MaxRAMPercentage=40",
@@ -134,8 +121,9 @@ enum Program {
         };
     }
 
-    List<String> entryPoint() {
-        return Stream.of(List.of(JAVA_HOME + "/bin/java"), JVM_FLAGS, memoryFlags(), what())
+    /** @param root directory of the sources, which has the flags */
+    List<String> entryPoint(Path root) {
+        return Stream.of(List.of(JAVA_HOME + "/bin/java"), jvmFlags(root), memoryFlags(), what())
                 .flatMap(List::stream)
                 .toList();
     }

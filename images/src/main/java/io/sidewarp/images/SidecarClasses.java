@@ -77,7 +77,7 @@ final class SidecarClasses {
             copy(packaged, stage);
             Path list = classList(inputs, packaged, stage);
             List<String> command = new ArrayList<>(List.of(JavaRuntime.java(inputs.runtime())));
-            command.addAll(Program.JVM_FLAGS);
+            command.addAll(Program.SIDECAR.jvmFlags(inputs.root()));
             command.addAll(JavaRuntime.ARCHIVE_FLAGS);
             command.addAll(List.of(
                     "-XX:SharedClassListFile=" + list,
@@ -122,7 +122,7 @@ final class SidecarClasses {
         Path run = Files.createDirectories(inputs.work().resolve("run"));
         List<String> command =
                 new ArrayList<>(List.of(JavaRuntime.java(inputs.runtime()), "-XX:DumpLoadedClassList=" + made));
-        command.addAll(Program.JVM_FLAGS);
+        command.addAll(Program.SIDECAR.jvmFlags(inputs.root()));
         command.addAll(List.of("-cp", classPath(packaged), MAIN_CLASS));
         ProcessBuilder builder = JavaProgram.builder(command, stage);
         builder.environment().keySet().removeIf(name -> name.startsWith("SIDEWARP_") || name.startsWith("OTEL_"));

@@ -30,9 +30,16 @@ final class SidecarCommand {
      * Flags for all commands, within the limits of the sidecar's container. C2 starts late, so that short commands do
      * without it; {@code cp} needs C2 for SHA-256.
      */
-    static final List<String> FLAGS = Stream.of(List.of("-Xmx64m"), Program.LATE_C2, List.of("-jar"))
-            .flatMap(List::stream)
-            .toList();
+    static List<String> flags(Path root) {
+        return Stream.of(
+                        JvmFlags.program(root),
+                        Program.CONTAINER_FLAGS,
+                        List.of(Program.NETTY_FLAG, "-Xmx64m"),
+                        JvmFlags.lateC2(root),
+                        List.of("-jar"))
+                .flatMap(List::stream)
+                .toList();
+    }
 
     private final Inputs inputs;
     private final SortedMap<String, Path> libraries = new TreeMap<>();
@@ -81,9 +88,7 @@ final class SidecarCommand {
         Path file = inputs.work().resolve("sidewarp");
         CommandFile.write(file, OPTIONS, MAIN_CLASS, classPath);
         Path options = inputs.work().resolve("sidewarp.options");
-        Files.write(
-                options,
-                Stream.concat(Program.JVM_FLAGS.stream(), FLAGS.stream()).toList());
+        Files.write(options, flags(inputs.root()));
         layer.addEntry(file, AbsoluteUnixPath.get(DIRECTORY + "/sidewarp"), FilePermissions.fromOctalString("755"));
         layer.addEntry(options, AbsoluteUnixPath.get(OPTIONS));
         layer.addEntry(inputs.commandLine().resolve("sidewarp-cli.jar"), AbsoluteUnixPath.get(JAR));

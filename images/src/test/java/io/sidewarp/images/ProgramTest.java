@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class ProgramTest {
 
+    private static final Path ROOT = Path.of("..");
     private static final long MEBIBYTE = 1 << 20;
 
     /** An idle sidecar has about 100 MiB resident, of which most are classes, code and stacks. */
@@ -21,7 +22,7 @@ class ProgramTest {
 
     @Test
     void heapDirectMemoryAndManagedRegionsFitIntoTheMemoryOfAnInjectedSidecar() throws IOException {
-        String flags = String.join(" ", Program.SIDECAR.entryPoint());
+        String flags = String.join(" ", Program.SIDECAR.entryPoint(ROOT));
         long heap = number("-Xmx(\\d+)m ", flags) * MEBIBYTE;
         long direct = number("-XX:MaxDirectMemorySize=(\\d+)m ", flags) * MEBIBYTE;
         // A test of the service compares this table with the settings.
@@ -38,11 +39,11 @@ class ProgramTest {
 
     @Test
     void sidecarAndItsCommandHaveTheOptimisingCompilerLate() {
-        assertThat(Program.SIDECAR.entryPoint())
-                .containsAll(Program.LATE_C2)
+        assertThat(Program.SIDECAR.entryPoint(ROOT))
+                .containsAll(JvmFlags.lateC2(ROOT))
                 .noneMatch(flag -> flag.contains("TieredStopAtLevel"));
-        assertThat(SidecarCommand.FLAGS)
-                .containsAll(Program.LATE_C2)
+        assertThat(SidecarCommand.flags(ROOT))
+                .containsAll(JvmFlags.lateC2(ROOT))
                 .endsWith("-jar")
                 .noneMatch(flag -> flag.contains("TieredStopAtLevel"));
     }

@@ -5,6 +5,7 @@ package io.sidewarp.e2e.support;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -12,25 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** Paths of the packaged programs, and their start commands. */
 public final class Programs {
-
-    /** The flags that `./sidewarp` gives to each of its JVMs. */
-    private static final List<String> JVM_FLAGS =
-            List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:+UseSerialGC");
-
-    /** Flags that `./sidewarp sidecar` adds, except the flag that disables Netty's leak detection. */
-    private static final List<String> SIDECAR_FLAGS = List.of(
-            "--add-opens=java.base/java.lang=ALL-UNNAMED",
-            "-Xms64m",
-            "-Xmx256m",
-            "-XX:MaxDirectMemorySize=1g",
-            "-XX:+ExitOnOutOfMemoryError",
-            "-XX:Tier4InvocationThreshold=25000",
-            "-XX:Tier4MinInvocationThreshold=3000",
-            "-XX:Tier4CompileThreshold=75000",
-            "-XX:Tier4BackEdgeThreshold=200000");
 
     private Programs() {}
 
@@ -47,6 +33,10 @@ public final class Programs {
         Files.copy(root().resolve("sidewarp"), directory.resolve("sidewarp"), StandardCopyOption.COPY_ATTRIBUTES);
         for (String part : List.of("setup.sh", "build.sh", "launch.sh")) {
             Files.copy(root().resolve("tools").resolve(part), parts.resolve(part));
+        }
+        Path flags = Files.createDirectories(parts.resolve("jvm"));
+        for (String file : List.of("program.args", "sidecar.args")) {
+            Files.copy(root().resolve("tools/jvm").resolve(file), flags.resolve(file));
         }
     }
 
@@ -67,12 +57,27 @@ public final class Programs {
         return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 
+    /** Returns the flags that `./sidewarp` gives to each of its JVMs. */
     public static List<String> jvmFlags() {
-        return JVM_FLAGS;
+        return flags("program.args");
     }
 
+    /** Returns the flags that `./sidewarp sidecar` adds, except the flag that disables Netty's leak detection. */
     public static List<String> sidecarFlags() {
-        return SIDECAR_FLAGS;
+        return Stream.concat(
+                        flags("sidecar.args").stream().filter(flag -> !flag.contains("leakDetection")),
+                        Stream.of("-XX:MaxDirectMemorySize=1g"))
+                .toList();
+    }
+
+    private static List<String> flags(String file) {
+        try {
+            return Files.readAllLines(root().resolve("tools/jvm").resolve(file)).stream()
+                    .filter(line -> line.startsWith("-"))
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** The class path of the tests, for clients in JVMs of their own. */

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -23,11 +24,8 @@ import org.jspecify.annotations.Nullable;
 /** A JVM that answers each line of its input with a line. The JVM ends at the end of its input. */
 final class JvmProcess implements AutoCloseable {
 
-    /** Flags of all Java programs except sidecars. Buffers and regions are outside of the heap. */
+    /** Flags of all Java programs except sidecars, besides those of tools/jvm. Buffers and regions are outside of the heap. */
     static final List<String> FLAGS = List.of(
-            "--enable-native-access=ALL-UNNAMED",
-            "--sun-misc-unsafe-memory-access=allow",
-            "-XX:+UseSerialGC",
             "-Xms256m",
             "-Xmx256m",
             "-XX:+AlwaysPreTouch",
@@ -59,6 +57,11 @@ final class JvmProcess implements AutoCloseable {
     static List<String> command(Build build, Class<?> program, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        // Takes the flags of this checkout for both builds of a comparison.
+        command.add("@"
+                + Path.of(Optional.ofNullable(System.getenv("SIDEWARP_ROOT")).orElse("."))
+                        .toAbsolutePath()
+                        .resolve("tools/jvm/program.args"));
         command.addAll(FLAGS);
         command.addAll(List.of("-cp", build.classPath(), program.getName()));
         command.addAll(List.of(arguments));

@@ -13,28 +13,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** A child process in Java: a sidecar, or this program with another command. Closing it ends the process. */
 final class DemoProcess implements AutoCloseable {
 
-    private static final List<String> JVM_FLAGS = List.of(
-            "--enable-native-access=ALL-UNNAMED",
-            "--sun-misc-unsafe-memory-access=allow",
-            "-XX:+UseSerialGC",
-            "-Dio.netty.leakDetection.level=disabled");
-
+    private static final String NETTY_FLAG = "-Dio.netty.leakDetection.level=disabled";
     private static final String SMALL_HEAP = "-Xmx64m";
-
-    /** The same flags as in ./sidewarp sidecar. */
-    static final List<String> SIDECAR_FLAGS = List.of(
-            "-Xms64m",
-            "-Xmx256m",
-            "-XX:MaxDirectMemorySize=1g",
-            "-XX:+ExitOnOutOfMemoryError",
-            "-XX:Tier4InvocationThreshold=25000",
-            "-XX:Tier4MinInvocationThreshold=3000",
-            "-XX:Tier4CompileThreshold=75000",
-            "-XX:Tier4BackEdgeThreshold=200000");
+    private static final String DIRECT_MEMORY = "-XX:MaxDirectMemorySize=1g";
 
     private static final int LOG_LINES = 15;
     private static final long STOP_SECONDS = 15;
@@ -56,7 +42,8 @@ final class DemoProcess implements AutoCloseable {
      * @param log receives the output
      */
     static DemoProcess sidecar(String name, Path jar, Map<String, String> environment, Path log) {
-        List<String> command = new ArrayList<>(SIDECAR_FLAGS);
+        List<String> command = new ArrayList<>(flags("sidecar.args"));
+        command.add(DIRECT_MEMORY);
         command.add("-jar");
         command.add(jar.toString());
         ProcessBuilder builder = java(command).redirectErrorStream(true).redirectOutput(log.toFile());
@@ -125,9 +112,18 @@ final class DemoProcess implements AutoCloseable {
     private static ProcessBuilder java(List<String> arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(JVM_FLAGS);
+        command.addAll(flags("program.args"));
+        command.add(NETTY_FLAG);
         command.addAll(arguments);
         return new ProcessBuilder(command);
+    }
+
+    /** Returns a reference to a file of flags in the sources. Without the sources, the JVM's defaults must do. */
+    private static List<String> flags(String file) {
+        return Stream.ofNullable(System.getenv("SIDEWARP_ROOT"))
+                .map(root -> "@"
+                        + Path.of(root).toAbsolutePath().resolve("tools/jvm").resolve(file))
+                .toList();
     }
 
     private static DemoProcess start(String name, ProcessBuilder builder, Path log) {
