@@ -12,6 +12,7 @@ import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.text.Table;
 import io.sidewarp.cli.text.Times;
 import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.ListenFlags;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.cli.wire.Service;
 import io.sidewarp.client.QueueOptions;
@@ -81,15 +82,8 @@ public final class PerfCommand implements Callable<Integer> {
             description = "Where \"sidewarp perf --listen\" runs.")
     private Optional<HostPort> peer = Optional.empty();
 
-    @Option(
-            names = "--listen",
-            paramLabel = "[HOST:]PORT",
-            converter = HostPort.ListenConverter.class,
-            description = "Be the server. Port 0 takes any free port.")
-    private Optional<HostPort> listen = Optional.empty();
-
-    @Option(names = "--once", description = "With --listen: end after the first test.")
-    private boolean once;
+    @Mixin
+    private ListenFlags listening;
 
     @Option(
             names = {"-s", "--size"},
@@ -177,7 +171,7 @@ public final class PerfCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        if (listen.isPresent() == operation.isPresent() || operation.isPresent() != peer.isPresent()) {
+        if (listening.address().isPresent() == operation.isPresent() || operation.isPresent() != peer.isPresent()) {
             throw new ParameterException(
                     spec.commandLine(), "give either write, read or send and HOST:PORT, or --listen [HOST:]PORT");
         }
@@ -194,9 +188,10 @@ public final class PerfCommand implements Callable<Integer> {
         try (SidewarpClient client = sidewarp.client();
                 Session session = client.openSession("sidewarp perf")) {
             PrintWriter out = spec.commandLine().getOut();
-            if (listen.isPresent()) {
+            if (listening.address().isPresent()) {
                 PerfServer server = new PerfServer(session, flags, sidecar, queueOptions);
-                return Server.greeted(Service.PERF.server(), server, out, once).run(session, listen.get(), flags);
+                return Server.greeted(Service.PERF.server(), server, out, listening.once())
+                        .run(session, listening.address().get(), flags);
             }
             measure(new PerfClient(session, peer.orElseThrow(), flags, sidecar, queueOptions), plans, out);
             return ExitCode.OK;

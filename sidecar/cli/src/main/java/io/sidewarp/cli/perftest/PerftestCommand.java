@@ -9,6 +9,7 @@ import io.sidewarp.cli.text.HostPort;
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.text.Table;
 import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.ListenFlags;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SidewarpClient;
@@ -62,15 +63,8 @@ public final class PerftestCommand implements Callable<Integer> {
             description = "Where perftest runs as the server.")
     private Optional<HostPort> peer = Optional.empty();
 
-    @Option(
-            names = "--listen",
-            paramLabel = "[HOST:]PORT",
-            converter = HostPort.ListenConverter.class,
-            description = "Be the server. Port 0 takes any free port.")
-    private Optional<HostPort> listen = Optional.empty();
-
-    @Option(names = "--once", description = "With --listen: end after the first test.")
-    private boolean once;
+    @Mixin
+    private ListenFlags listening;
 
     @Option(
             names = {"-s", "--size"},
@@ -102,7 +96,7 @@ public final class PerftestCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        if (listen.isPresent() == peer.isPresent()) {
+        if (listening.address().isPresent() == peer.isPresent()) {
             throw new ParameterException(spec.commandLine(), "give either HOST:PORT or --listen [HOST:]PORT");
         }
         long octets = size.orElse(kind.latency() ? 2L : 64L << 10);
@@ -111,9 +105,9 @@ public final class PerftestCommand implements Callable<Integer> {
         try (SidewarpClient client = sidewarp.client();
                 Session session = client.openSession("sidewarp perftest")) {
             PrintWriter out = spec.commandLine().getOut();
-            if (listen.isPresent()) {
-                return new Server(new PerftestServer(session, plan, flags), out, once)
-                        .run(session, listen.get(), flags);
+            if (listening.address().isPresent()) {
+                return new Server(new PerftestServer(session, plan, flags), out, listening.once())
+                        .run(session, listening.address().get(), flags);
             }
             Table table = new Table(PerftestResult.titles());
             table.row(new PerftestClient(session, peer.orElseThrow(), flags)

@@ -12,6 +12,7 @@ import io.sidewarp.cli.text.HostPort;
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.text.Times;
 import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.ListenFlags;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.cli.wire.Service;
 import io.sidewarp.client.Session;
@@ -65,18 +66,11 @@ public final class PingCommand implements Callable<Integer> {
             description = "Where \"sidewarp ping --listen\" runs.")
     private Optional<HostPort> peer = Optional.empty();
 
-    @Option(
-            names = "--listen",
-            paramLabel = "[HOST:]PORT",
-            converter = HostPort.ListenConverter.class,
-            description = "Answer pings. Port 0 takes any free port.")
-    private Optional<HostPort> listen = Optional.empty();
+    @Mixin
+    private ListenFlags listening;
 
     @Option(names = "--rping", description = "The peer is rping of librdmacm, such as on Linux soft-iWARP or an RNIC.")
     private boolean rping;
-
-    @Option(names = "--once", description = "With --listen: end after the first client.")
-    private boolean once;
 
     @Option(
             names = {"-c", "--count"},
@@ -115,7 +109,7 @@ public final class PingCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        if (listen.isPresent() == peer.isPresent()) {
+        if (listening.address().isPresent() == peer.isPresent()) {
             throw new ParameterException(spec.commandLine(), "give either HOST:PORT or --listen [HOST:]PORT");
         }
         int most = rping ? RpingServer.MAX_OCTETS : PingServer.MAX_OCTETS;
@@ -131,8 +125,8 @@ public final class PingCommand implements Callable<Integer> {
         try (SidewarpClient client = sidewarp.client();
                 Session session = client.openSession("sidewarp ping")) {
             PrintWriter out = spec.commandLine().getOut();
-            if (listen.isPresent()) {
-                return server(session, out).run(session, listen.get(), flags);
+            if (listening.address().isPresent()) {
+                return server(session, out).run(session, listening.address().get(), flags);
             }
             return ping(session, peer.orElseThrow(), out);
         }
@@ -140,8 +134,8 @@ public final class PingCommand implements Callable<Integer> {
 
     private Server server(Session session, PrintWriter out) {
         return rping
-                ? new Server(new RpingServer(session, flags), out, once)
-                : Server.greeted(Service.PING.server(), new PingServer(session, flags), out, once);
+                ? new Server(new RpingServer(session, flags), out, listening.once())
+                : Server.greeted(Service.PING.server(), new PingServer(session, flags), out, listening.once());
     }
 
     private Pinger pinger(Session session, HostPort to) {
