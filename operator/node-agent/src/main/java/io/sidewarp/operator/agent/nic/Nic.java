@@ -54,6 +54,17 @@ public record Nic(
                 rdmaDevices.stream(), virtualFunctions().stream().flatMap(function -> function.rdmaDevices().stream()));
     }
 
+    /** Returns the iWARP devices that programs cannot open, because the module ib_uverbs is not loaded. */
+    Stream<RdmaDevice> closedToUserSpace() {
+        return allRdmaDevices()
+                .filter(device -> device.isIwarp() && device.uverbs().isEmpty());
+    }
+
+    /** Returns whether programs cannot open some iWARP device of the NIC. */
+    public boolean isClosedToUserSpace() {
+        return closedToUserSpace().findAny().isPresent();
+    }
+
     public List<VirtualFunction> virtualFunctions() {
         return sriov.map(SrIov::virtualFunctions).orElse(List.of());
     }

@@ -23,14 +23,12 @@ import java.util.Set;
 public final class NicProvisioner {
 
     private final Host host;
-    private final NicDiscovery discovery;
     private final NicAccess access;
     private final VirtualFunctionUse use;
     private final OriginalValues originals;
 
     public NicProvisioner(Host host, VirtualFunctionUse use, OriginalValues originals) {
         this.host = host;
-        discovery = new NicDiscovery(host);
         access = new NicAccess(host);
         this.use = use;
         this.originals = originals;
@@ -39,14 +37,15 @@ public final class NicProvisioner {
     /**
      * Applies policies. Call this method again to retry failed or waiting changes.
      *
+     * @param inventory NICs as they are now
      * @param policies policies by precedence; a NIC follows the first policy that selects it; an empty list restores
      *     everything
      * @return result for each NIC that a policy selects, or that the agent has changed; other NICs are only discovered
-     * @throws HostException if discovery of the NICs fails
+     * @throws HostException if the RDMA links of the node cannot be listed
      */
-    public List<ProvisioningResult> apply(List<NicPolicy> policies) throws HostException {
+    public List<ProvisioningResult> apply(Inventory inventory, List<NicPolicy> policies) throws HostException {
         List<ProvisioningResult> results = new ArrayList<>();
-        for (Nic nic : discovery.discover().nics()) {
+        for (Nic nic : inventory.nics()) {
             Optional<NicPolicy> policy =
                     policies.stream().filter(each -> each.selector().test(nic)).findFirst();
             Map<NicAttribute, Integer> remembered = originals.of(nic);
@@ -122,9 +121,7 @@ public final class NicProvisioner {
 
     /** Lets the kernel load ib_uverbs and rdma_ucm, since nothing else does this on a node without rdma-core. */
     private List<NicRefusal> openToUserSpace(Nic nic) throws HostException {
-        List<RdmaDevice> closed = nic.allRdmaDevices()
-                .filter(device -> device.isIwarp() && device.uverbs().isEmpty())
-                .toList();
+        List<RdmaDevice> closed = nic.closedToUserSpace().toList();
         List<NicRefusal> refusals = new ArrayList<>();
         for (RdmaLink link : closed.isEmpty() ? List.<RdmaLink>of() : host.rdmaLinks()) {
             if (closed.stream().anyMatch(device -> device.name().equals(link.name()))) {

@@ -24,15 +24,10 @@ import io.sidewarp.operator.api.v1alpha1.DrainSpec;
 import io.sidewarp.operator.api.v1alpha1.Fallback;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
-import io.sidewarp.operator.api.v1alpha1.ProviderCounts;
-import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
-import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -78,91 +73,91 @@ final class NodeObserver {
      * @throws HostException if even discovery of the NICs fails
      */
     NodeObservation look(IwarpNodeSpec spec, Duration now) throws HostException {
-        List<String> failed = new ArrayList<>();
-        List<String> waiting = new ArrayList<>();
-        List<String> passedOver = new ArrayList<>();
-        Map<PciAddress, ProvisioningState> states = new HashMap<>();
-        Map<PciAddress, String> messages = new HashMap<>();
-        Map<PciAddress, String> ruled = new HashMap<>();
-        Set<PciAddress> drained = new HashSet<>();
-        List<ProvisioningResult> results = provisioner.apply(
-                spec.policies().stream().map(NodeObserver::policy).toList());
-        for (ProvisioningResult result : results) {
-            result.policy().ifPresent(policy -> ruled.put(result.nic(), policy));
-            result.message().ifPresent(message -> {
-                messages.put(result.nic(), message);
-                boolean overdue = await(result, spec, drained, now);
-                boolean isWaiting = result.outcome() == Outcome.WAITING && !overdue;
-                states.put(result.nic(), isWaiting ? ProvisioningState.WAITING : ProvisioningState.FAILED);
-                (isWaiting ? waiting : failed).add(result.nic() + ": " + message);
-            });
-            if (result.outcome() != Outcome.WAITING) {
-                drain.done(result.nic());
-            }
-        }
-
-        Inventory inventory = discovery.discover();
-        Map<PciAddress, Integer> foreign = foreign(inventory, ruled, spec);
+        Inventory before = discovery.discover();
+        ProvisionedNics provisioned = provision(before, spec, now);
+        Inventory inventory = provisioned.changes(before) ? discovery.discover() : before;
+        Map<PciAddress, Integer> foreign = foreign(inventory, provisioned.ruled(), spec);
         Map<PciAddress, String> missing = missing(inventory, foreign);
-        Map<PciAddress, String> awaited = awaitedRdma.of(inventory, ruled.keySet(), results, now);
-        for (Map<PciAddress, String> waits : List.of(missing, awaited)) {
-            waits.forEach((nic, message) -> {
-                states.putIfAbsent(nic, ProvisioningState.WAITING);
-                messages.putIfAbsent(nic, message);
-            });
-        }
+        Map<PciAddress, String> awaited =
+                awaitedRdma.of(inventory, provisioned.ruled().keySet(), provisioned.results(), now);
+        missing.forEach(provisioned::await);
+        awaited.forEach(provisioned::await);
         Optional<Map<String, List<DeviceUser>>> users = users();
-        List<RnicDevice> devices = new ArrayList<>(
-                DeviceOffer.hardware(inventory, ruled, foreign, awaited.keySet(), drained, users.map(Map::keySet)));
-        faults(inventory, devices).forEach(messages::putIfAbsent);
-        List<String> siwFailed = new ArrayList<>();
-        List<String> siwWaiting = new ArrayList<>();
-        int hardware = devices.size();
-        int siw = 0;
-        int software = 0;
-        Optional<ProviderKind> provider = devices.isEmpty() ? Optional.empty() : Optional.of(ProviderKind.HARDWARE);
-        // The fallback is chosen only after the node's own RDMA devices are known.
-        boolean isUndecided = provider.isEmpty() && !awaited.isEmpty();
-        boolean keepsSiw = isUndecided;
-        for (Fallback fallback : provider.isPresent() || isUndecided ? List.<Fallback>of() : spec.fallback()) {
-            if (fallback == Fallback.KERNEL_SIW && provider.isEmpty()) {
-                try {
-                    SiwLink link = siwLinks.ensure(siwInterface(spec, users, siwWaiting));
-                    keepsSiw = true;
-                    devices.addAll(DeviceOffer.kernelSiw(link, spec.siw().devices()));
-                    siw = devices.size();
-                    provider = Optional.of(ProviderKind.KERNEL_SIW);
-                } catch (SiwUnavailableException e) {
-                    (spec.fallback().contains(Fallback.SOFTWARE) ? passedOver : siwFailed)
-                            .add("siw: " + e.getMessage());
-                }
-            } else if (fallback == Fallback.SOFTWARE) {
-                software = spec.software().devices();
-                if (provider.isEmpty()) {
-                    devices.addAll(DeviceOffer.software(software));
-                    provider = Optional.of(ProviderKind.SOFTWARE);
-                }
-            }
-        }
-        if (!keepsSiw) {
-            releaseSiw(users, siwFailed, siwWaiting);
-        }
-        failed.addAll(siwFailed);
-        waiting.addAll(siwWaiting);
+        List<RnicDevice> hardware = DeviceOffer.hardware(
+                inventory,
+                provisioned.ruled(),
+                foreign,
+                awaited.keySet(),
+                provisioned.drained(),
+                users.map(Map::keySet));
+        faults(inventory, hardware).forEach(provisioned::explain);
+        ChosenProvider chosen = choose(spec, hardware, !awaited.isEmpty(), users);
         Map<String, List<DeviceUser>> known = users.orElseGet(Map::of);
         Map<String, List<String>> pods =
                 known.keySet().stream().collect(Collectors.toMap(id -> id, id -> FunctionsInUse.users(known, id)));
         return new NodeObservation(
-                NodeStatus.nics(inventory, ruled, states, messages, pods),
-                state(siwFailed, siwWaiting),
-                devices,
-                provider,
-                new ProviderCounts(hardware, siw, software),
-                failed,
-                waiting,
-                passedOver,
+                NodeStatus.nics(inventory, provisioned.ruled(), provisioned.states(), provisioned.messages(), pods),
+                chosen.siwState(),
+                chosen.devices(),
+                chosen.provider(),
+                chosen.counts(),
+                join(provisioned.failed(), chosen.failed()),
+                join(provisioned.waiting(), chosen.waiting()),
+                chosen.passedOver(),
                 List.copyOf(missing.values()),
                 List.copyOf(awaited.values()));
+    }
+
+    private static List<String> join(List<String> first, List<String> second) {
+        return Stream.concat(first.stream(), second.stream()).toList();
+    }
+
+    /** Makes the changes that policies want, and evicts pods that are in the way where a policy permits it. */
+    private ProvisionedNics provision(Inventory inventory, IwarpNodeSpec spec, Duration now) throws HostException {
+        ProvisionedNics provisioned = new ProvisionedNics(provisioner.apply(
+                inventory, spec.policies().stream().map(NodeObserver::policy).toList()));
+        for (ProvisioningResult result : provisioned.results()) {
+            if (result.message().isPresent()) {
+                provisioned.report(result, await(result, spec, provisioned.drained(), now));
+            }
+            if (result.outcome() != Outcome.WAITING) {
+                drain.done(result.nic());
+            }
+        }
+        return provisioned;
+    }
+
+    /**
+     * Chooses the provider of the node: hardware, or the first fallback that works. Without hardware, but with RDMA
+     * devices that may still come, no fallback is chosen.
+     */
+    private ChosenProvider choose(
+            IwarpNodeSpec spec,
+            List<RnicDevice> hardware,
+            boolean hardwareMayCome,
+            Optional<Map<String, List<DeviceUser>>> users)
+            throws HostException {
+        ChosenProvider chosen = new ChosenProvider(hardware);
+        boolean undecided = hardware.isEmpty() && hardwareMayCome;
+        boolean keepsSiw = undecided;
+        for (Fallback fallback : hardware.isEmpty() && !undecided ? spec.fallback() : List.<Fallback>of()) {
+            if (fallback == Fallback.KERNEL_SIW && chosen.provider().isEmpty()) {
+                try {
+                    SiwLink link = siwLinks.ensure(siwInterface(spec, users, chosen.waiting()));
+                    keepsSiw = true;
+                    chosen.kernelSiw(DeviceOffer.kernelSiw(link, spec.siw().devices()));
+                } catch (SiwUnavailableException e) {
+                    (spec.fallback().contains(Fallback.SOFTWARE) ? chosen.passedOver() : chosen.failed())
+                            .add("siw: " + e.getMessage());
+                }
+            } else if (fallback == Fallback.SOFTWARE) {
+                chosen.software(spec.software().devices());
+            }
+        }
+        if (!keepsSiw) {
+            releaseSiw(users, chosen.failed(), chosen.waiting());
+        }
+        return chosen;
     }
 
     /** Returns the number of virtual functions that the SR-IOV network operator has to make on each of its NICs. */
@@ -283,13 +278,6 @@ final class NodeObserver {
         } catch (HostException e) {
             failed.add("the agent's siw device cannot be removed: " + e.getMessage());
         }
-    }
-
-    private static ProvisioningState state(List<String> failed, List<String> waiting) {
-        if (!failed.isEmpty()) {
-            return ProvisioningState.FAILED;
-        }
-        return waiting.isEmpty() ? ProvisioningState.DONE : ProvisioningState.WAITING;
     }
 
     private static NicPolicy policy(NodePolicy policy) {

@@ -61,7 +61,8 @@ final class KernelSriovSuite {
 
     private List<ProvisioningResult> apply(NicPolicy... policies) throws IOException {
         OriginalValues originals = OriginalValues.open(directory, host.bootId());
-        return new NicProvisioner(host, function -> List.of(), originals).apply(List.of(policies));
+        return new NicProvisioner(host, function -> List.of(), originals)
+                .apply(new NicDiscovery(host).discover(), List.of(policies));
     }
 
     private ProvisioningResult only(NicPolicy... policies) throws IOException {

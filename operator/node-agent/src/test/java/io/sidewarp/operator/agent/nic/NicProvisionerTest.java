@@ -58,7 +58,7 @@ class NicProvisionerTest {
     private List<ProvisioningResult> apply(RecordedHost host, NicPolicy... policies) throws IOException {
         OriginalValues originals = OriginalValues.open(directory.resolve("state"), host.bootId());
         return new NicProvisioner(host, function -> users.getOrDefault(function, List.of()), originals)
-                .apply(List.of(policies));
+                .apply(new NicDiscovery(host).discover(), List.of(policies));
     }
 
     private static ProvisioningResult only(List<ProvisioningResult> results) {
@@ -268,11 +268,15 @@ class NicProvisionerTest {
         List<NicPolicy> none = List.of(policy(IWARP_PORT, 0, null, null));
 
         users.put(last, List.of("shop/cart-0"));
-        assertThat(only(provisioner.apply(none)).outcome()).isEqualTo(Outcome.WAITING);
+        assertThat(only(provisioner.apply(new NicDiscovery(host).discover(), none))
+                        .outcome())
+                .isEqualTo(Outcome.WAITING);
         assertThat(withheld).isEmpty();
 
         users.clear();
-        assertThat(only(provisioner.apply(none)).outcome()).isEqualTo(Outcome.WAITING);
+        assertThat(only(provisioner.apply(new NicDiscovery(host).discover(), none))
+                        .outcome())
+                .isEqualTo(Outcome.WAITING);
         assertThat(withheld).containsExactlyInAnyOrder(new PciAddress("0000:18:11.0"), last);
         assertThat(host.changes()).isEmpty();
     }
@@ -341,8 +345,8 @@ class NicProvisionerTest {
         // A directory that cannot be replaced is at the path of the file.
         Files.createDirectories(directory.resolve("state/" + OriginalValues.FILE_NAME + "/in-the-way"));
 
-        ProvisioningResult result =
-                only(new NicProvisioner(host, function -> List.of(), originals).apply(List.of(EVERYTHING)));
+        ProvisioningResult result = only(new NicProvisioner(host, function -> List.of(), originals)
+                .apply(new NicDiscovery(host).discover(), List.of(EVERYTHING)));
 
         assertThat(result.outcome()).isEqualTo(Outcome.FAILED);
         assertThat(result.message().orElseThrow()).contains("cannot be remembered", "state directory");
@@ -354,17 +358,19 @@ class NicProvisionerTest {
         RecordedHost host = host("intel-e810");
         OriginalValues originals = OriginalValues.open(directory.resolve("state"), host.bootId());
         NicProvisioner provisioner = new NicProvisioner(host, function -> List.of(), originals);
-        provisioner.apply(List.of(policy(ROCE_PORT, null, 9000, null)));
+        provisioner.apply(new NicDiscovery(host).discover(), List.of(policy(ROCE_PORT, null, 9000, null)));
         Path inTheWay = Files.createDirectory(directory.resolve("state/" + OriginalValues.FILE_NAME + ".new"));
 
         for (int look = 0; look < 2; look++) {
-            ProvisioningResult failed = only(provisioner.apply(List.of()));
+            ProvisioningResult failed = only(provisioner.apply(new NicDiscovery(host).discover(), List.of()));
             assertThat(failed.outcome()).isEqualTo(Outcome.FAILED);
             assertThat(failed.message().orElseThrow()).contains("the changes are made", "state directory");
         }
 
         Files.delete(inTheWay);
-        assertThat(only(provisioner.apply(List.of())).outcome()).isEqualTo(Outcome.UNCHANGED);
+        assertThat(only(provisioner.apply(new NicDiscovery(host).discover(), List.of()))
+                        .outcome())
+                .isEqualTo(Outcome.UNCHANGED);
         host.write("class/net/ens1f0/mtu", "4000");
         assertThat(apply(host)).as("nothing is left to restore").isEmpty();
     }
@@ -469,7 +475,7 @@ class NicProvisionerTest {
                             return List.of();
                         },
                         originals)
-                .apply(List.of(policy(IWARP_PORT, 0, null, null)));
+                .apply(new NicDiscovery(host).discover(), List.of(policy(IWARP_PORT, 0, null, null)));
 
         assertThat(asked).extracting(PciAddress::value).endsWith("0000:18:11.0", "0000:18:11.1");
     }

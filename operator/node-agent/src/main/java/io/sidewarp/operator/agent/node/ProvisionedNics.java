@@ -1,0 +1,99 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import io.sidewarp.operator.agent.nic.Inventory;
+import io.sidewarp.operator.agent.nic.PciAddress;
+import io.sidewarp.operator.agent.nic.ProvisioningResult;
+import io.sidewarp.operator.agent.nic.ProvisioningResult.Outcome;
+import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** NICs after their policies were applied: their states, and messages for people. */
+final class ProvisionedNics {
+
+    private final List<ProvisioningResult> results;
+    private final Map<PciAddress, String> ruled = new HashMap<>();
+    private final Map<PciAddress, ProvisioningState> states = new HashMap<>();
+    private final Map<PciAddress, String> messages = new HashMap<>();
+    private final Set<PciAddress> drained = new HashSet<>();
+    private final List<String> failed = new ArrayList<>();
+    private final List<String> waiting = new ArrayList<>();
+
+    ProvisionedNics(List<ProvisioningResult> results) {
+        this.results = results;
+        results.forEach(result -> result.policy().ifPresent(policy -> ruled.put(result.nic(), policy)));
+    }
+
+    List<ProvisioningResult> results() {
+        return results;
+    }
+
+    /** Returns the NICs that a policy selects, with the name of the policy. */
+    Map<PciAddress, String> ruled() {
+        return ruled;
+    }
+
+    /** Returns the states of NICs that are not as their policy wants. */
+    Map<PciAddress, ProvisioningState> states() {
+        return states;
+    }
+
+    /** Returns what is wrong with NICs. */
+    Map<PciAddress, String> messages() {
+        return messages;
+    }
+
+    /** Returns the functions that pods have to leave. */
+    Set<PciAddress> drained() {
+        return drained;
+    }
+
+    /** Returns the NICs that need somebody, each with the reason. */
+    List<String> failed() {
+        return failed;
+    }
+
+    /** Returns the NICs that wait for pods, each with the reason. */
+    List<String> waiting() {
+        return waiting;
+    }
+
+    /** Returns whether NICs may differ from an inventory that was made before their policies were applied. */
+    boolean changes(Inventory before) {
+        return results.stream()
+                        .anyMatch(result -> result.outcome() == Outcome.CHANGED || result.outcome() == Outcome.FAILED)
+                || before.nics().stream()
+                        .anyMatch(nic -> ruled.containsKey(nic.address()) && nic.isClosedToUserSpace());
+    }
+
+    /**
+     * Records what a NIC lacks to be as its policy wants.
+     *
+     * @param overdue whether the NIC has waited for pods too long
+     */
+    void report(ProvisioningResult result, boolean overdue) {
+        String message = result.message().orElseThrow();
+        boolean waits = result.outcome() == Outcome.WAITING && !overdue;
+        messages.put(result.nic(), message);
+        states.put(result.nic(), waits ? ProvisioningState.WAITING : ProvisioningState.FAILED);
+        (waits ? waiting : failed).add(result.nic() + ": " + message);
+    }
+
+    /** Records that a NIC waits for something, unless the NIC has another problem. */
+    void await(PciAddress nic, String message) {
+        states.putIfAbsent(nic, ProvisioningState.WAITING);
+        explain(nic, message);
+    }
+
+    /** Records a message about a NIC, unless there is one already. */
+    void explain(PciAddress nic, String message) {
+        messages.putIfAbsent(nic, message);
+    }
+}
