@@ -5,7 +5,7 @@ package io.sidewarp.operator.agent;
 
 import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.annotations.QuarkusMain;
-import io.sidewarp.operator.api.process.GracefulEnd;
+import io.sidewarp.common.GracefulEnd;
 
 /** Starts the node agent. */
 @QuarkusMain

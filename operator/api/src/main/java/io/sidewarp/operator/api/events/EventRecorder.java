@@ -8,7 +8,7 @@ import io.fabric8.kubernetes.api.model.EventBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.sidewarp.operator.api.log.LogText;
+import io.sidewarp.common.LogText;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -4,6 +4,7 @@
 package io.sidewarp.operator.api.log;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.sidewarp.common.LogText;
 import java.io.IOException;
 import java.util.concurrent.TimeoutException;
 import java.util.logging.LogRecord;

@@ -3,7 +3,7 @@
 
 package io.sidewarp.operator.controller.injection;
 
-import io.sidewarp.operator.api.log.LogText;
+import io.sidewarp.common.LogText;
 import java.util.Collection;
 import java.util.stream.Collectors;
 

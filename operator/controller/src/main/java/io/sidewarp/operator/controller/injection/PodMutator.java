@@ -55,7 +55,7 @@ public final class PodMutator {
     static final String TEMPORARY_VOLUME = "sidewarp-tmp";
     static final Set<String> VOLUMES = Set.of(API_VOLUME, SharedVolume.NAME, TEMPORARY_VOLUME);
 
-    private static final String OUTLIVE_SESSIONS = "SIDEWARP_OUTLIVE_SESSIONS";
+    private static final String OUTLIVE_SESSIONS = "SIDEWARP_ADVANCED_OUTLIVE_SESSIONS";
     private static final Quantity API_VOLUME_SIZE = new Quantity("1Mi");
     private static final Quantity TEMPORARY_VOLUME_SIZE = new Quantity("32Mi");
     static final String TEMPORARY_DIRECTORY = "/tmp";

@@ -29,7 +29,7 @@ public final class ProfileRules {
                     "sidewarp.api.socket-mode",
                     "sidewarp.shared-volume",
                     "sidewarp.volume",
-                    "sidewarp.management.enabled",
+                    "sidewarp.advanced.management.enabled",
                     "sidewarp.management.host",
                     "sidewarp.management.port")
             .map(PodMutator::variableOf)

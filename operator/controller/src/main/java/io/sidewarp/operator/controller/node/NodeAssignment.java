@@ -9,6 +9,7 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
 import io.sidewarp.operator.api.v1alpha1.SiwSpec;
 import io.sidewarp.operator.api.v1alpha1.SoftwareSpec;
+import io.sidewarp.operator.controller.cache.NodeLabels;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.network.Provisioning;
 import io.sidewarp.operator.controller.policy.PolicyOrder;

@@ -15,7 +15,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Scope;
-import io.sidewarp.operator.api.log.LogText;
+import io.sidewarp.common.LogText;
 import io.sidewarp.operator.controller.injection.InjectionDecision;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Inject;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Refuse;

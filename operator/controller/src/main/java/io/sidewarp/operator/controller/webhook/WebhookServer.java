@@ -17,7 +17,7 @@ import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import io.opentelemetry.context.propagation.TextMapGetter;
 import io.quarkus.runtime.ShutdownEvent;
-import io.sidewarp.operator.api.log.LogText;
+import io.sidewarp.common.LogText;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.SettingRules;
 import io.sidewarp.operator.controller.injection.InjectionRules;

@@ -5,7 +5,7 @@ package io.sidewarp.operator.controller.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sidewarp.operator.api.config.UnknownVariables;
+import io.sidewarp.common.UnknownVariables;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

@@ -16,6 +16,7 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
+import io.sidewarp.operator.controller.cache.NodeLabels;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.installation.Uninstallation;
 import io.sidewarp.operator.controller.network.InstalledNetworks;

@@ -4,10 +4,10 @@
 package io.sidewarp.operator.agent.node;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.sidewarp.common.LogText;
 import io.sidewarp.operator.agent.nic.FunctionUser;
 import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.ProvisioningResult;
-import io.sidewarp.operator.api.log.LogText;
 import io.sidewarp.operator.api.v1alpha1.DrainSpec;
 import java.time.Duration;
 import java.util.HashMap;

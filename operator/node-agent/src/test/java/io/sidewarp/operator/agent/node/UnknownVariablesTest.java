@@ -5,8 +5,8 @@ package io.sidewarp.operator.agent.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.common.UnknownVariables;
 import io.sidewarp.operator.agent.deviceplugin.DevicePluginConfig;
-import io.sidewarp.operator.api.config.UnknownVariables;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 

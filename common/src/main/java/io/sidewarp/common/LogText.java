@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.api.log;
+package io.sidewarp.common;
 
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.controller.node;
+package io.sidewarp.operator.controller.cache;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.javaoperatorsdk.operator.api.reconciler.IndexedResourceCache;
@@ -20,7 +20,7 @@ public class NodeLabels {
     private volatile @Nullable IndexedResourceCache<Node> nodes;
 
     /** Sets the cache of nodes, which is filled as soon as the controllers run. */
-    void know(IndexedResourceCache<Node> all) {
+    public void know(IndexedResourceCache<Node> all) {
         nodes = all;
     }
 
@@ -31,7 +31,7 @@ public class NodeLabels {
                 .count();
     }
 
-    static Map<String, String> of(Node node) {
+    public static Map<String, String> of(Node node) {
         return Optional.ofNullable(node.getMetadata().getLabels()).orElseGet(Map::of);
     }
 
@@ -39,7 +39,7 @@ public class NodeLabels {
      * Returns whether a node has the labels of a selector and can have an agent. A node without a label for its
      * operating system counts as Linux.
      */
-    static boolean matches(Map<String, String> labels, Map<String, String> selector) {
+    public static boolean matches(Map<String, String> labels, Map<String, String> selector) {
         return labels.entrySet().containsAll(selector.entrySet())
                 && labels.getOrDefault(SYSTEM, LINUX).equals(LINUX);
     }

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.api.config;
+package io.sidewarp.common;
 
 import java.lang.reflect.Method;
 import java.util.Comparator;
@@ -54,9 +54,7 @@ public final class UnknownVariables {
      * @param settings interfaces that map the settings of this program
      */
     public static Optional<String> in(Set<String> names, String prefix, Class<?>... settings) {
-        Set<String> known = Stream.of(settings)
-                .flatMap(group -> variables(prefix, group))
-                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> known = variables(prefix, settings);
         Set<String> services = names.stream()
                 .filter(name -> name.endsWith(SERVICE))
                 .map(name -> name.substring(0, name.length() - SERVICE.length()))
@@ -77,19 +75,31 @@ public final class UnknownVariables {
         return Optional.of(unknown).filter(text -> !text.isEmpty());
     }
 
-    /** Lists the variables of a group of settings and of its nested groups. */
-    private static Stream<String> variables(String prefix, Class<?> group) {
-        return Stream.of(group.getDeclaredMethods())
-                .filter(method -> !method.isSynthetic())
-                .flatMap(method -> variables(prefix, method));
+    /**
+     * Lists the variables of all settings.
+     *
+     * @param prefix prefix of the variables of the settings, such as {@code SIDEWARP_AGENT_}
+     * @param settings interfaces that map the settings
+     */
+    public static Set<String> variables(String prefix, Class<?>... settings) {
+        return Stream.of(settings)
+                .flatMap(group -> variablesOf(prefix, group))
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    private static Stream<String> variables(String prefix, Method setting) {
+    /** Lists the variables of a group of settings and of its nested groups. */
+    private static Stream<String> variablesOf(String prefix, Class<?> group) {
+        return Stream.of(group.getDeclaredMethods())
+                .filter(method -> !method.isSynthetic())
+                .flatMap(method -> variablesOf(prefix, method));
+    }
+
+    private static Stream<String> variablesOf(String prefix, Method setting) {
         String name = prefix + setting.getName().replaceAll("([A-Z])", "_$1").toUpperCase(Locale.ROOT);
         Class<?> type = setting.getReturnType();
         return type.isInterface()
                         && type.getNestHost() == setting.getDeclaringClass().getNestHost()
-                ? variables(name + "_", type)
+                ? variablesOf(name + "_", type)
                 : Stream.of(name);
     }
 
