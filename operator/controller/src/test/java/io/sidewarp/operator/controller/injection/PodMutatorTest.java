@@ -337,12 +337,12 @@ class PodMutatorTest {
         Container sidecar = sidecar(MUTATOR.mutate(
                 parse(SIMPLE),
                 inject(
-                        "{logLevel: DEBUG, otlpEndpoint: 'http://c:4317', settings: {sidewarp.sctp.rto-min: 50ms}}",
+                        "{logLevel: DEBUG, otlpEndpoint: 'http://c:4317', settings: {sidewarp.advanced.sctp.rto-min: 50ms}}",
                         true,
                         0)));
 
         assertThat(environment(sidecar))
-                .containsEntry("SIDEWARP_SCTP_RTO_MIN", "50ms")
+                .containsEntry("SIDEWARP_ADVANCED_SCTP_RTO_MIN", "50ms")
                 .containsEntry("QUARKUS_LOG_LEVEL", "DEBUG")
                 .containsEntry("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4317")
                 .containsEntry("SIDEWARP_API", "unix:///run/sidewarp/api.sock")

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the drain time of a sidecar within the grace period of its pod. */
 class SidecarDrainTest {
-    private static final String OUTLIVE = "SIDEWARP_OUTLIVE_SESSIONS";
+    private static final String OUTLIVE = "SIDEWARP_ADVANCED_OUTLIVE_SESSIONS";
     private static final String DRAIN = "SIDEWARP_DRAIN_TIMEOUT";
     private static final String DEFAULT_GRACE = "";
 
@@ -51,7 +51,7 @@ class SidecarDrainTest {
     void profileThatOutlivesNoSessionsHasItsOwnDrain() {
         assertThat(environment(
                         DEFAULT_GRACE,
-                        "{settings: {sidewarp.outlive-sessions: 'false', sidewarp.drain-timeout: 5s}}",
+                        "{settings: {sidewarp.advanced.outlive-sessions: 'false', sidewarp.drain-timeout: 5s}}",
                         false))
                 .containsEntry(OUTLIVE, "false")
                 .containsEntry(DRAIN, "5s");
