@@ -220,7 +220,7 @@ class LifecycleIT {
     void aSidecarThatOutlivesSessionsServesUntilItsApplicationHasEnded() {
         try (SidecarProcess outliving = SidecarProcess.with("outliving")
                         .set("sidewarp.drain-timeout", Patience.LIMIT.toSeconds() + "s")
-                        .set("sidewarp.outlive-sessions", "true")
+                        .set("sidewarp.advanced.outlive-sessions", "true")
                         .start();
                 SidewarpClient application = outliving.client()) {
             Session session = application.openSession("application");

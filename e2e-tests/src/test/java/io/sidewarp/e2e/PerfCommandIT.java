@@ -152,7 +152,7 @@ class PerfCommandIT {
     void aServersSidecarThatGrantsLittleStillTakesMessages() {
         try (SidecarProcess small = SidecarProcess.with("small")
                         .set("sidewarp.limits.queue-outstanding", "64")
-                        .set("sidewarp.connection.queue-outstanding", "64")
+                        .set("sidewarp.advanced.connection.queue-outstanding", "64")
                         .start();
                 OwnedProcess limited = CliProcess.start(small, "perf", "--listen", "127.0.0.1:0")) {
             JsonNode result = perf("send", CliProcess.awaitAddress(limited), "--size", "8", "--json")

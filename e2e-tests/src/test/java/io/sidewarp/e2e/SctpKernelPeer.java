@@ -57,7 +57,7 @@ abstract class SctpKernelPeer {
         sidecar = SidecarProcess.with("sctp-kernel")
                 .set("sidewarp.sctp.udp-port", Integer.toString(udpPort))
                 // MTU of the guest's interface. The loopback interface in front of it has a larger MTU.
-                .set("sidewarp.sctp.max-path-mtu", "1500")
+                .set("sidewarp.advanced.sctp.max-path-mtu", "1500")
                 .start();
         client = sidecar.client();
         session = client.openSession("sctp-kernel");

@@ -53,8 +53,8 @@ class StartIT {
         assertRefused(
                 SidecarProcess.with("exposed")
                         .set("sidewarp.api.tcp.port", "0")
-                        .set("sidewarp.api.tcp.host", "0.0.0.0"),
-                "sidewarp.api.tcp.host",
+                        .set("sidewarp.advanced.api.tcp.host", "0.0.0.0"),
+                "sidewarp.advanced.api.tcp.host",
                 "0.0.0.0",
                 "loopback");
     }

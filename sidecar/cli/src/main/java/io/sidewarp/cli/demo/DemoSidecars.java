@@ -137,7 +137,7 @@ final class DemoSidecars implements AutoCloseable {
                 own.resolve("api.sock").toString(),
                 "SIDEWARP_SHARED_VOLUME",
                 volume.toString(),
-                "SIDEWARP_MANAGEMENT_ENABLED",
+                "SIDEWARP_ADVANCED_MANAGEMENT_ENABLED",
                 "false",
                 // Two sidecars on one machine cannot both use the registered port.
                 "SIDEWARP_SCTP_UDP_PORT",

@@ -4,12 +4,12 @@
 package io.sidewarp.service.config;
 
 import io.netty.util.NetUtil;
-import io.sidewarp.engine.llp.RtrKind;
-import io.sidewarp.engine.llp.mpa.CrcPolicy;
-import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.net.CongestionControl;
 import io.sidewarp.engine.net.sctp.SctpSettings;
+import io.sidewarp.engine.verbs.CrcPolicy;
+import io.sidewarp.engine.verbs.MpaPolicy;
+import io.sidewarp.engine.verbs.RtrKind;
 import io.sidewarp.provider.kernel.KernelProvider;
 import io.sidewarp.provider.software.SoftwareProvider;
 import io.sidewarp.provider.software.SoftwareSettings;
@@ -62,12 +62,15 @@ public final class ConfigValidator {
     public static List<String> problems(SidewarpConfig config) {
         ConfigValidator validator = new ConfigValidator();
         validator.general(config);
-        validator.api(config.api());
+        validator.api(config.api(), config.advanced().api().tcp().host());
         validator.management(config.management());
         validator.limits(config.limits());
-        validator.connection(config.connection(), config.limits());
+        validator.connection(config.connection());
+        validator.startup(config.connection(), config.advanced().connection());
+        validator.connection(config.advanced().connection(), config.limits());
         validator.sctp(config.sctp());
-        validator.rest(config);
+        validator.sctp(config.advanced().sctp());
+        validator.rest(config.advanced());
         return List.copyOf(validator.problems);
     }
 
@@ -93,12 +96,14 @@ public final class ConfigValidator {
                             + AUTO_PROVIDER);
         }
         config.eventLoops().ifPresent(loops -> range("sidewarp.event-loops", loops, 1, 1024));
-        config.busyPollMicros().ifPresent(micros -> range("sidewarp.busy-poll-micros", micros, 0, 1_000_000));
-        range("sidewarp.worker-threads", config.workerThreads(), 1, 1024);
+        config.advanced()
+                .busyPollMicros()
+                .ifPresent(micros -> range("sidewarp.advanced.busy-poll-micros", micros, 0, 1_000_000));
+        range("sidewarp.advanced.worker-threads", config.advanced().workerThreads(), 1, 1024);
         duration("sidewarp.drain-timeout", config.drainTimeout(), Duration.ZERO, Duration.ofHours(1));
     }
 
-    private void api(SidewarpConfig.Api api) {
+    private void api(SidewarpConfig.Api api, String tcpHost) {
         if (!api.socket().startsWith("/")
                 || Path.of(api.socket()).getParent() == null
                 || octets(api.socket()) > MAX_SOCKET_PATH
@@ -114,7 +119,7 @@ public final class ConfigValidator {
         }
         api.tcp().port().ifPresent(port -> {
             range("sidewarp.api.tcp.port", port, 0, 65_535);
-            loopback(api.tcp().host());
+            loopback(tcpHost);
             if (api.allowedUids().isPresent() || api.allowedGids().isPresent()) {
                 problems.add("sidewarp.api.tcp.port is set together with sidewarp.api.allowed-uids or -gids, but TCP "
                         + "peers have no user to check; unset one of them");
@@ -132,7 +137,10 @@ public final class ConfigValidator {
             loopback = false;
         }
         if (!loopback) {
-            add("sidewarp.api.tcp.host", host, "a loopback address such as 127.0.0.1, since TCP peers are not known");
+            add(
+                    "sidewarp.advanced.api.tcp.host",
+                    host,
+                    "a loopback address such as 127.0.0.1, since TCP peers are not known");
         }
     }
 
@@ -180,7 +188,7 @@ public final class ConfigValidator {
         range("sidewarp.limits.short-segments", limits.shortSegments(), 0, Integer.MAX_VALUE);
     }
 
-    private void connection(SidewarpConfig.Connection connection, SidewarpConfig.Limits limits) {
+    private void connection(SidewarpConfig.Connection connection) {
         connection.listenAddress().ifPresent(address -> {
             if (NetUtil.createInetAddressFromIpAddressString(address) == null) {
                 add(
@@ -195,11 +203,6 @@ public final class ConfigValidator {
                 connection.stallTimeout(),
                 Duration.ofMillis(1),
                 Duration.ofDays(1));
-        duration(
-                "sidewarp.connection.linger-timeout",
-                connection.lingerTimeout(),
-                Duration.ofMillis(1),
-                Duration.ofHours(1));
         if (!connection.keepAlive().isZero()) {
             duration(
                     "sidewarp.connection.keep-alive",
@@ -220,32 +223,44 @@ public final class ConfigValidator {
                 connection.firstFpduDelay(),
                 Duration.ZERO,
                 Duration.ofMinutes(1));
-        startup(connection);
-        range("sidewarp.connection.udp-port", connection.udpPort(), 1, 65_535);
-        atMost("sidewarp.connection.ird", connection.ird(), 0, "sidewarp.limits.ird", limits.ird());
-        atMost("sidewarp.connection.ord", connection.ord(), 0, "sidewarp.limits.ord", limits.ord());
+    }
+
+    private void connection(SidewarpConfig.Advanced.AdvancedConnection connection, SidewarpConfig.Limits limits) {
+        duration(
+                "sidewarp.advanced.connection.linger-timeout",
+                connection.lingerTimeout(),
+                Duration.ofMillis(1),
+                Duration.ofHours(1));
+        range("sidewarp.advanced.connection.udp-port", connection.udpPort(), 1, 65_535);
+        atMost("sidewarp.advanced.connection.ird", connection.ird(), 0, "sidewarp.limits.ird", limits.ird());
+        atMost("sidewarp.advanced.connection.ord", connection.ord(), 0, "sidewarp.limits.ord", limits.ord());
         atMost(
-                "sidewarp.connection.send-queue",
+                "sidewarp.advanced.connection.send-queue",
                 connection.sendQueue(),
                 1,
                 "sidewarp.limits.send-queue",
                 limits.sendQueue());
         atMost(
-                "sidewarp.connection.receive-queue",
+                "sidewarp.advanced.connection.receive-queue",
                 connection.receiveQueue(),
                 1,
                 "sidewarp.limits.receive-queue",
                 limits.receiveQueue());
         atMost(
-                "sidewarp.connection.queue-outstanding",
+                "sidewarp.advanced.connection.queue-outstanding",
                 connection.queueOutstanding(),
                 1,
                 "sidewarp.limits.queue-outstanding",
                 limits.queueOutstanding());
-        atMost("sidewarp.connection.backlog", connection.backlog(), 1, "sidewarp.limits.backlog", limits.backlog());
+        atMost(
+                "sidewarp.advanced.connection.backlog",
+                connection.backlog(),
+                1,
+                "sidewarp.limits.backlog",
+                limits.backlog());
     }
 
-    private void startup(SidewarpConfig.Connection connection) {
+    private void startup(SidewarpConfig.Connection connection, SidewarpConfig.Advanced.AdvancedConnection advanced) {
         boolean crcOff = connection.crc() == CrcPolicy.REFUSED || connection.allowCrcOff();
         if (crcOff
                 && connection
@@ -256,7 +271,7 @@ public final class ConfigValidator {
                     + " something else protects the data from end to end at least as well, such as IPsec with"
                     + " integrity (RFC 5044 section 4.4); name it in sidewarp.connection.integrity-protection");
         }
-        range("sidewarp.connection.max-fpdu", connection.maxFpdu(), 0, Integer.MAX_VALUE);
+        range("sidewarp.advanced.connection.max-fpdu", advanced.maxFpdu(), 0, Integer.MAX_VALUE);
         Set<Integer> revisions = connection.mpaRevisions();
         if (!MpaPolicy.SUPPORTED_REVISIONS.containsAll(revisions)) {
             add("sidewarp.connection.mpa-revisions", revisions.toString(), "0, 1 and 2, separated by commas");
@@ -265,13 +280,16 @@ public final class ConfigValidator {
                     "sidewarp.connection.mpa-request-revision",
                     Integer.toString(connection.mpaRequestRevision()),
                     "1 or 2, and one of sidewarp.connection.mpa-revisions");
-        } else if (connection.peerToPeer() && connection.mpaRequestRevision() != 2) {
-            add("sidewarp.connection.peer-to-peer", "true", "true with sidewarp.connection.mpa-request-revision=2");
+        } else if (advanced.peerToPeer() && connection.mpaRequestRevision() != 2) {
+            add(
+                    "sidewarp.advanced.connection.peer-to-peer",
+                    "true",
+                    "true with sidewarp.connection.mpa-request-revision=2");
         }
-        List<RtrKind> kinds = connection.readyIndications();
+        List<RtrKind> kinds = advanced.readyIndications();
         if (kinds.isEmpty() || Set.copyOf(kinds).size() < kinds.size()) {
             add(
-                    "sidewarp.connection.ready-indications",
+                    "sidewarp.advanced.connection.ready-indications",
                     kinds.toString(),
                     "write, read and send, at least one of them, each once");
         }
@@ -280,27 +298,30 @@ public final class ConfigValidator {
     private void sctp(SidewarpConfig.Sctp sctp) {
         sctpAddresses(sctp);
         range("sidewarp.sctp.udp-port", sctp.udpPort(), 0, 65_535);
-        range("sidewarp.sctp.streams", sctp.streams(), 1, 65_535);
-        if (sctp.maxPathMtu() != 0) {
-            range("sidewarp.sctp.max-path-mtu", sctp.maxPathMtu(), SctpSettings.MIN_PATH_MTU, 65_535);
-        }
-        range("sidewarp.sctp.send-buffer", sctp.sendBuffer(), 1 << 16, 1 << 30);
-        range("sidewarp.sctp.receive-buffer", sctp.receiveBuffer(), SctpSettings.MIN_RECEIVE_BUFFER, 1 << 30);
-        duration(
-                "sidewarp.sctp.heartbeat-interval",
-                sctp.heartbeatInterval(),
-                Duration.ofMillis(100),
-                Duration.ofHours(1));
-        duration("sidewarp.sctp.sack-delay", sctp.sackDelay(), Duration.ofMillis(1), Duration.ofMillis(500));
-        duration("sidewarp.sctp.rto-min", sctp.rtoMin(), Duration.ofMillis(1), sctp.rtoMax());
-        duration("sidewarp.sctp.rto-initial", sctp.rtoInitial(), sctp.rtoMin(), sctp.rtoMax());
-        duration("sidewarp.sctp.rto-max", sctp.rtoMax(), Duration.ofMillis(1), Duration.ofMinutes(10));
-        range("sidewarp.sctp.path-retransmissions", sctp.pathRetransmissions(), 1, 100);
-        range("sidewarp.sctp.association-retransmissions", sctp.associationRetransmissions(), 1, 100);
         range("sidewarp.sctp.associations", sctp.associations(), 1, 65_535);
         range("sidewarp.sctp.half-open-associations", sctp.halfOpenAssociations(), 1, 65_535);
         range("sidewarp.sctp.reorder-octets", sctp.reorderOctets(), 1 << 16, 1 << 30);
         range("sidewarp.sctp.total-reorder-octets", sctp.totalReorderOctets(), 1 << 16, 1 << 30);
+    }
+
+    private void sctp(SidewarpConfig.Advanced.AdvancedSctp sctp) {
+        range("sidewarp.advanced.sctp.streams", sctp.streams(), 1, 65_535);
+        if (sctp.maxPathMtu() != 0) {
+            range("sidewarp.advanced.sctp.max-path-mtu", sctp.maxPathMtu(), SctpSettings.MIN_PATH_MTU, 65_535);
+        }
+        range("sidewarp.advanced.sctp.send-buffer", sctp.sendBuffer(), 1 << 16, 1 << 30);
+        range("sidewarp.advanced.sctp.receive-buffer", sctp.receiveBuffer(), SctpSettings.MIN_RECEIVE_BUFFER, 1 << 30);
+        duration(
+                "sidewarp.advanced.sctp.heartbeat-interval",
+                sctp.heartbeatInterval(),
+                Duration.ofMillis(100),
+                Duration.ofHours(1));
+        duration("sidewarp.advanced.sctp.sack-delay", sctp.sackDelay(), Duration.ofMillis(1), Duration.ofMillis(500));
+        duration("sidewarp.advanced.sctp.rto-min", sctp.rtoMin(), Duration.ofMillis(1), sctp.rtoMax());
+        duration("sidewarp.advanced.sctp.rto-initial", sctp.rtoInitial(), sctp.rtoMin(), sctp.rtoMax());
+        duration("sidewarp.advanced.sctp.rto-max", sctp.rtoMax(), Duration.ofMillis(1), Duration.ofMinutes(10));
+        range("sidewarp.advanced.sctp.path-retransmissions", sctp.pathRetransmissions(), 1, 100);
+        range("sidewarp.advanced.sctp.association-retransmissions", sctp.associationRetransmissions(), 1, 100);
     }
 
     private void sctpAddresses(SidewarpConfig.Sctp sctp) {
@@ -341,14 +362,14 @@ public final class ConfigValidator {
                 .filter(address -> !address.isAnyLocalAddress());
     }
 
-    private void rest(SidewarpConfig config) {
-        range("sidewarp.telemetry.latency-sampling", config.telemetry().latencySampling(), 1, 1 << 20);
+    private void rest(SidewarpConfig.Advanced config) {
+        range("sidewarp.advanced.telemetry.latency-sampling", config.telemetry().latencySampling(), 1, 1 << 20);
         duration(
-                "sidewarp.telemetry.shutdown-timeout",
+                "sidewarp.advanced.telemetry.shutdown-timeout",
                 config.telemetry().shutdownTimeout(),
                 Duration.ZERO,
                 Duration.ofMinutes(1));
-        range("sidewarp.log.messages-per-minute", config.log().messagesPerMinute(), 1, 1_000_000);
+        range("sidewarp.advanced.log.messages-per-minute", config.log().messagesPerMinute(), 1, 1_000_000);
     }
 
     private void ids(String name, Optional<List<Long>> ids) {

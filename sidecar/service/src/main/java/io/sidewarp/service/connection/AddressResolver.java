@@ -36,7 +36,7 @@ final class AddressResolver {
             throw ApiError.invalid(
                     "port", Integer.toUnsignedString(port), "0 to " + MAX_PORT + ", 0 for any free port");
         }
-        String permitted = context.defaults().listenAddress().orElse("");
+        String permitted = context.config().connection().listenAddress().orElse("");
         if (address.isEmpty() && permitted.isEmpty()) {
             return new InetSocketAddress(port);
         }

@@ -4,7 +4,7 @@
 package io.sidewarp.service.connection;
 
 import io.grpc.StatusRuntimeException;
-import io.sidewarp.engine.rdmap.StreamError;
+import io.sidewarp.engine.verbs.StreamError;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.transfer.Completions;
 import io.sidewarp.v1.ConnectionStateChange;

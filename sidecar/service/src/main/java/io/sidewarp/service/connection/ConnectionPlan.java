@@ -32,7 +32,8 @@ record ConnectionPlan(
     static ConnectionPlan of(ConnectionOptions options, ByteString privateData, SessionContext context) {
         checkPrivateData(privateData, context);
         RequestLimits limits = context.requests();
-        SidewarpConfig.Connection defaults = context.defaults();
+        SidewarpConfig.Advanced.AdvancedConnection defaults =
+                context.config().advanced().connection();
         int sendQueue = limits.sendQueue().check("options.send_queue", options.getSendQueue(), defaults.sendQueue());
         int receiveQueue = options.getSharedReceiveQueue() == 0
                 ? limits.receiveQueue()
@@ -50,7 +51,7 @@ record ConnectionPlan(
                 privateData.toByteArray(),
                 ird,
                 ord,
-                StartupPolicy.of(options, context.defaults()),
+                StartupPolicy.of(options, context.config()),
                 udpPort(options, context),
                 timeout,
                 timeout);
@@ -113,12 +114,12 @@ record ConnectionPlan(
             throw ApiError.invalid(
                     "options.udp_port", Integer.toUnsignedString(port), "1 to " + MAX_PORT + ", or 0 for the default");
         }
-        return port == 0 ? context.defaults().udpPort() : port;
+        return port == 0 ? context.config().advanced().connection().udpPort() : port;
     }
 
     static Duration timeout(ConnectionOptions options, SessionContext context) {
         if (!options.hasTimeout()) {
-            return context.defaults().timeout();
+            return context.config().connection().timeout();
         }
         long seconds = options.getTimeout().getSeconds();
         int nanos = options.getTimeout().getNanos();

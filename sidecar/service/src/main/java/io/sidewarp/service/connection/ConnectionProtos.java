@@ -4,10 +4,10 @@
 package io.sidewarp.service.connection;
 
 import com.google.protobuf.ByteString;
-import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.StreamError;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.transfer.SharedReceiveWork;
 import io.sidewarp.v1.Connection;

@@ -4,16 +4,16 @@
 package io.sidewarp.service.connection;
 
 import io.grpc.StatusRuntimeException;
+import io.sidewarp.common.LogText;
 import io.sidewarp.engine.memory.ProtectionDomain;
-import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
 import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.StreamError;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
-import io.sidewarp.service.log.LogText;
 import io.sidewarp.service.quota.Grant;
 import io.sidewarp.service.telemetry.ConnectionSpan;
 import io.sidewarp.service.telemetry.StartupFailure;

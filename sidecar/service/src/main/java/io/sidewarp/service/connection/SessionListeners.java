@@ -46,13 +46,16 @@ public final class SessionListeners {
         }
         int backlog = context.requests()
                 .backlog()
-                .check("backlog", request.getBacklog(), context.defaults().backlog());
+                .check(
+                        "backlog",
+                        request.getBacklog(),
+                        context.config().advanced().connection().backlog());
         // Fail now. Otherwise each Accept would fail because of these options.
         connections.check(request.getOptions());
         ConnectionPlan.checkLlp(request.getOptions(), request.getLlp());
         ListenAttributes attributes = new ListenAttributes(
                 ConnectionPlan.llp(request.getLlp(), request.getLlpValue(), context.device()),
-                StartupPolicy.of(request.getOptions(), context.defaults()),
+                StartupPolicy.of(request.getOptions(), context.config()),
                 backlog,
                 context.limits().startupConnections(),
                 ConnectionPlan.timeout(request.getOptions(), context));

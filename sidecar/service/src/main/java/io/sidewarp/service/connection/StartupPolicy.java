@@ -5,10 +5,10 @@ package io.sidewarp.service.connection;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.sidewarp.engine.llp.RtrKind;
-import io.sidewarp.engine.llp.mpa.CrcPolicy;
-import io.sidewarp.engine.llp.mpa.DepthNegotiation;
-import io.sidewarp.engine.llp.mpa.MpaPolicy;
+import io.sidewarp.engine.verbs.CrcPolicy;
+import io.sidewarp.engine.verbs.DepthNegotiation;
+import io.sidewarp.engine.verbs.MpaPolicy;
+import io.sidewarp.engine.verbs.RtrKind;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.v1.ConnectionOptions;
@@ -25,19 +25,21 @@ final class StartupPolicy {
 
     private StartupPolicy() {}
 
-    static MpaPolicy of(ConnectionOptions options, SidewarpConfig.Connection defaults) {
+    static MpaPolicy of(ConnectionOptions options, SidewarpConfig config) {
+        SidewarpConfig.Connection common = config.connection();
+        SidewarpConfig.Advanced.AdvancedConnection defaults = config.advanced().connection();
         MpaOptions mpa = options.getMpa();
         if (options.getMaxFpdu() < 0) {
             throw ApiError.invalid("options.max_fpdu", Integer.toUnsignedString(options.getMaxFpdu()), "0 to 2^31-1");
         }
         boolean peerToPeer = mpa.hasPeerToPeer() ? mpa.getPeerToPeer() : defaults.peerToPeer();
-        Set<Integer> revisions = revisions(mpa.getRevisionsList(), defaults.mpaRevisions());
+        Set<Integer> revisions = revisions(mpa.getRevisionsList(), common.mpaRevisions());
         return new MpaPolicy(
-                crc(options, defaults),
+                crc(options, common),
                 options.getReceiveMarkers() || defaults.receiveMarkers(),
                 options.getMaxFpdu() == 0 ? defaults.maxFpdu() : options.getMaxFpdu(),
                 revisions,
-                requestRevision(mpa, revisions, peerToPeer, defaults.mpaRequestRevision()),
+                requestRevision(mpa, revisions, peerToPeer, common.mpaRequestRevision()),
                 peerToPeer,
                 readyIndications(mpa, defaults.readyIndications()),
                 readDepths(mpa, defaults.readDepths()));

@@ -42,7 +42,7 @@ public record SessionContext(
         Device device,
         Optional<SharedVolume> sharedVolume,
         Optional<RingSockets> ringSockets,
-        SidewarpConfig.Connection defaults,
+        SidewarpConfig config,
         EffectiveLimits limits,
         RequestLimits requests,
         SessionQuotas quotas,

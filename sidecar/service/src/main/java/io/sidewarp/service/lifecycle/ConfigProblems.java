@@ -3,10 +3,12 @@
 
 package io.sidewarp.service.lifecycle;
 
+import io.sidewarp.service.config.RenamedSettings;
 import io.smallrye.config.ConfigValidationException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Rewrites the messages of the configuration library for users who write settings. Unknown messages stay unchanged. */
@@ -34,7 +36,9 @@ final class ConfigProblems {
         String text = withoutCodes(message.replaceAll("\\s+", " "));
         text = WRONG.matcher(text).replaceFirst("$1 is $2: $3");
         text = EMPTY.matcher(text).replaceFirst("$1 is empty: give it a value, or leave it out for the default");
-        return UNKNOWN.matcher(text).replaceFirst("$1 is no setting of the sidecar ($2)");
+        return UNKNOWN.matcher(text)
+                .replaceFirst(unknown -> Matcher.quoteReplacement(unknown.group(1) + " is no setting of the sidecar"
+                        + successor(unknown.group(1)) + " (" + unknown.group(2) + ")"));
     }
 
     /** Describes a file that cannot be read or is not in the format of properties. Empty for any other failure. */
@@ -47,6 +51,12 @@ final class ConfigProblems {
         Throwable cause = failure.getCause();
         return Optional.of(withoutCodes(message) + (cause == null ? "" : " (" + cause + ")")
                 + "; correct config/application.properties");
+    }
+
+    private static String successor(String setting) {
+        return RenamedSettings.successor(setting)
+                .map(name -> " any more; its name is " + name)
+                .orElse("");
     }
 
     private static String withoutCodes(String message) {

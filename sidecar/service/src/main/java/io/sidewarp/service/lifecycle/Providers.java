@@ -4,6 +4,7 @@
 package io.sidewarp.service.lifecycle;
 
 import io.netty.channel.EventLoopGroup;
+import io.sidewarp.common.LogText;
 import io.sidewarp.engine.llp.sctp.AdaptationSettings;
 import io.sidewarp.engine.net.CongestionControl;
 import io.sidewarp.engine.net.NetSettings;
@@ -22,10 +23,10 @@ import io.sidewarp.provider.kernel.KernelVerbsUnavailableException;
 import io.sidewarp.provider.software.SoftwareEvents;
 import io.sidewarp.provider.software.SoftwareProvider;
 import io.sidewarp.provider.software.SoftwareSettings;
+import io.sidewarp.provider.software.sctp.SoftwareSctp;
 import io.sidewarp.service.config.ConfigValidator;
 import io.sidewarp.service.config.SctpStackKind;
 import io.sidewarp.service.config.SidewarpConfig;
-import io.sidewarp.service.log.LogText;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.telemetry.StartupFailure;
 import io.sidewarp.service.telemetry.Telemetry;
@@ -76,8 +77,6 @@ final class Providers {
         SidewarpConfig.Limits limits = config.limits();
         SoftwareSettings settings = new SoftwareSettings(
                 net(defaults.net(), config),
-                sctp(defaults.sctp(), config.sctp()),
-                adaptation(defaults.adaptation(), config),
                 limits.sendQueue(),
                 limits.receiveQueue(),
                 limits.ird(),
@@ -93,8 +92,14 @@ final class Providers {
                 "sidewarp.connection.listen-address is ",
                 ConfigValidator.listenAddress(config).stream().toList());
         return SoftwareProvider.builder()
-                .sctp(sctpStack(config.sctp().stack()))
-                .sctpAddresses(sctpAddresses)
+                .sctp(new SoftwareSctp(
+                        sctpStack(config.sctp().stack()),
+                        sctpAddresses,
+                        sctp(
+                                SctpSettings.defaults(),
+                                config.sctp(),
+                                config.advanced().sctp()),
+                        adaptation(AdaptationSettings.defaults(), config)))
                 .settings(settings)
                 .eventLoopGroup(loops)
                 .events(new Events(telemetry, logs))
@@ -138,7 +143,7 @@ final class Providers {
         return defaults.withOutputBuffers(
                         config.limits().outputBuffers(), config.limits().largeOutputBuffers())
                 .withReassemblyOctets(config.limits().reassemblyOctets())
-                .withLingerTimeout(config.connection().lingerTimeout())
+                .withLingerTimeout(config.advanced().connection().lingerTimeout())
                 .withStallTimeout(config.connection().stallTimeout())
                 .withKeepAlive(config.connection().keepAlive())
                 .withCongestionControl(congestionControl(config));
@@ -155,20 +160,21 @@ final class Providers {
         return name;
     }
 
-    private static SctpSettings sctp(SctpSettings defaults, SidewarpConfig.Sctp config) {
+    private static SctpSettings sctp(
+            SctpSettings defaults, SidewarpConfig.Sctp config, SidewarpConfig.Advanced.AdvancedSctp advanced) {
         return defaults.toBuilder()
                 .udpPort(config.udpPort())
-                .streams(config.streams())
-                .maxPathMtu(config.maxPathMtu())
-                .sendBuffer(config.sendBuffer())
-                .receiveBuffer(config.receiveBuffer())
-                .heartbeatInterval(config.heartbeatInterval())
-                .sackDelay(config.sackDelay())
-                .rtoMin(config.rtoMin())
-                .rtoInitial(config.rtoInitial())
-                .rtoMax(config.rtoMax())
-                .pathRetransmissions(config.pathRetransmissions())
-                .associationRetransmissions(config.associationRetransmissions())
+                .streams(advanced.streams())
+                .maxPathMtu(advanced.maxPathMtu())
+                .sendBuffer(advanced.sendBuffer())
+                .receiveBuffer(advanced.receiveBuffer())
+                .heartbeatInterval(advanced.heartbeatInterval())
+                .sackDelay(advanced.sackDelay())
+                .rtoMin(advanced.rtoMin())
+                .rtoInitial(advanced.rtoInitial())
+                .rtoMax(advanced.rtoMax())
+                .pathRetransmissions(advanced.pathRetransmissions())
+                .associationRetransmissions(advanced.associationRetransmissions())
                 .maxAssociations(config.associations())
                 .maxHalfOpen(config.halfOpenAssociations())
                 .build();
@@ -182,7 +188,7 @@ final class Providers {
                 defaults.reorderDistance(),
                 defaults.earlySessions(),
                 defaults.unacknowledged(),
-                config.connection().lingerTimeout());
+                config.advanced().connection().lingerTimeout());
     }
 
     /** Reports events that concern no connection of a session. */

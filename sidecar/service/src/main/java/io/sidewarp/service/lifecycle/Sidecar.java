@@ -65,7 +65,7 @@ public final class Sidecar implements AutoCloseable {
 
     private Sidecar(SidewarpConfig config) {
         this.config = config;
-        this.logs = new PeerLogs(config.log().messagesPerMinute());
+        this.logs = new PeerLogs(config.advanced().log().messagesPerMinute());
     }
 
     /**
@@ -106,16 +106,16 @@ public final class Sidecar implements AutoCloseable {
     }
 
     private void begin(String version, Map<String, String> telemetryProperties) throws IOException {
-        Telemetry telemetry = own(Telemetry.create(config.telemetry(), version, telemetryProperties));
+        Telemetry telemetry = own(Telemetry.create(config.advanced().telemetry(), version, telemetryProperties));
         int loops = config.eventLoops()
                 .orElse(Math.min(DEFAULT_LOOPS, Runtime.getRuntime().availableProcessors()));
         Transports transports = own(new Transports(loops, busyPoll()));
-        ExecutorService workers =
-                Executors.newFixedThreadPool(config.workerThreads(), new DefaultThreadFactory("sidewarp-worker", true));
+        ExecutorService workers = Executors.newFixedThreadPool(
+                config.advanced().workerThreads(), new DefaultThreadFactory("sidewarp-worker", true));
         own(workers::shutdownNow);
         ExecutorService lookups = Executors.newCachedThreadPool(new DefaultThreadFactory("sidewarp-lookup", true));
         own(lookups::shutdownNow);
-        if (config.management().enabled()) {
+        if (config.advanced().management().enabled()) {
             management = management(transports, telemetry);
         }
         RdmaProvider provider = own(Providers.create(config, transports.group(), telemetry, logs));
@@ -132,6 +132,7 @@ public final class Sidecar implements AutoCloseable {
         ApiServer server = new ApiServer(
                 transports,
                 config.api(),
+                config.advanced().api().tcp().host(),
                 new ApiConnections(config.limits(), registry.refusals()),
                 ApiServices.all(registry, config, version, health, logs),
                 List.of(
@@ -151,7 +152,7 @@ public final class Sidecar implements AutoCloseable {
                 provider.name(),
                 config.api().socket(),
                 tcpPort().isPresent()
-                        ? config.api().tcp().host() + ":" + tcpPort().getAsInt()
+                        ? config.advanced().api().tcp().host() + ":" + tcpPort().getAsInt()
                         : "off",
                 management == null ? "off" : management.address(),
                 loops,
@@ -214,7 +215,7 @@ public final class Sidecar implements AutoCloseable {
         health.ready(false);
         LOG.infof("event=stopping drain-timeout=%s", config.drainTimeout());
         if (sessions != null) {
-            new Drain(sessions, config.drainTimeout(), config.outliveSessions()).run();
+            new Drain(sessions, config.drainTimeout(), config.advanced().outliveSessions()).run();
         }
         health.outbound(false);
         if (api != null) {
@@ -241,7 +242,7 @@ public final class Sidecar implements AutoCloseable {
     }
 
     private Duration busyPoll() {
-        OptionalInt micros = config.busyPollMicros();
+        OptionalInt micros = config.advanced().busyPollMicros();
         return micros.isPresent() ? Duration.of(micros.getAsInt(), ChronoUnit.MICROS) : NetSettings.defaultBusyPoll();
     }
 

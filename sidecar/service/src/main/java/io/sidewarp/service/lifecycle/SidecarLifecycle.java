@@ -5,9 +5,10 @@ package io.sidewarp.service.lifecycle;
 
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
+import io.sidewarp.common.LogText;
+import io.sidewarp.common.UnknownVariables;
+import io.sidewarp.service.config.RenamedSettings;
 import io.sidewarp.service.config.SidewarpConfig;
-import io.sidewarp.service.config.UnknownVariables;
-import io.sidewarp.service.log.LogText;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
@@ -34,7 +35,10 @@ public final class SidecarLifecycle {
     }
 
     void onStart(@Observes StartupEvent event) {
-        UnknownVariables.in(System.getenv().keySet(), SidewarpConfig.class)
+        RenamedSettings.in(System.getenv().keySet()).ifPresent(names -> {
+            throw new StartFailedException("invalid configuration: " + names, null);
+        });
+        UnknownVariables.in(System.getenv().keySet(), "SIDEWARP_", SidewarpConfig.class)
                 .ifPresent(names -> LOG.warnf(
                         "event=unknown-variables names=%s action=\"none is a setting of the sidecar, and none has an"
                                 + " effect; see docs/configuration.md\"",

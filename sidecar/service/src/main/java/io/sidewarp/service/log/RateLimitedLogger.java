@@ -3,6 +3,7 @@
 
 package io.sidewarp.service.log;
 
+import io.sidewarp.common.LogText;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -59,7 +60,7 @@ public final class RateLimitedLogger {
             return;
         }
         String note = left == 0 ? "" : " suppressed=" + left;
-        logger.log(level, "event=" + event + " " + LogText.printable(message.get()) + note, cause);
+        logger.log(level, "event=" + event + " " + LogText.printable(message.get(), Integer.MAX_VALUE) + note, cause);
     }
 
     /** Returns -1 if the message must be suppressed, else the number of messages that were suppressed before it. */

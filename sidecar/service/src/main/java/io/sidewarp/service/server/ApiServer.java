@@ -57,6 +57,7 @@ public final class ApiServer implements AutoCloseable {
 
     private final Transports transports;
     private final SidewarpConfig.Api config;
+    private final String tcpHost;
     private final ApiConnections connections;
     private final List<ServerServiceDefinition> services;
     private final List<ServerInterceptor> interceptors;
@@ -68,11 +69,13 @@ public final class ApiServer implements AutoCloseable {
     public ApiServer(
             Transports transports,
             SidewarpConfig.Api config,
+            String tcpHost,
             ApiConnections connections,
             List<ServerServiceDefinition> services,
             List<ServerInterceptor> interceptors) {
         this.transports = transports;
         this.config = config;
+        this.tcpHost = tcpHost;
         this.connections = connections;
         this.services = services;
         this.interceptors = interceptors;
@@ -102,8 +105,7 @@ public final class ApiServer implements AutoCloseable {
     }
 
     private void startTcp(int port) throws IOException {
-        InetSocketAddress address =
-                new InetSocketAddress(InetAddress.getByName(config.tcp().host()), port);
+        InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(tcpHost), port);
         try {
             Server server = start(address, transports.tcpServer());
             tcpPort = OptionalInt.of(server.getPort());

@@ -9,12 +9,12 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.netty.channel.EventLoop;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
+import io.sidewarp.common.LogText;
 import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
-import io.sidewarp.service.log.LogText;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.quota.EffectiveLimits;
@@ -183,7 +183,7 @@ public final class SessionRegistry implements QueueSessions {
                 device,
                 sharedVolume,
                 ringSockets,
-                config.connection(),
+                config,
                 limits,
                 requests,
                 SessionQuotas.of(

@@ -9,10 +9,10 @@ import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.context.Context;
-import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.StreamError;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 

@@ -49,7 +49,10 @@ public final class Telemetry implements AutoCloseable {
     private final AssociationMetrics associations;
 
     private Telemetry(
-            OpenTelemetrySdk sdk, PrometheusMetricReader prometheus, SidewarpConfig.Telemetry config, boolean tracing) {
+            OpenTelemetrySdk sdk,
+            PrometheusMetricReader prometheus,
+            SidewarpConfig.Advanced.Telemetry config,
+            boolean tracing) {
         this.sdk = sdk;
         this.prometheus = prometheus;
         this.shutdownTimeout = config.shutdownTimeout();
@@ -64,7 +67,8 @@ public final class Telemetry implements AutoCloseable {
     }
 
     /** Sets up the SDK from system properties, from environment variables OTEL_..., and from additional properties. */
-    public static Telemetry create(SidewarpConfig.Telemetry config, String version, Map<String, String> properties) {
+    public static Telemetry create(
+            SidewarpConfig.Advanced.Telemetry config, String version, Map<String, String> properties) {
         PrometheusMetricReader prometheus = new PrometheusMetricReader(attribute -> false);
         boolean[] tracing = new boolean[1];
         OpenTelemetrySdk sdk = AutoConfiguredOpenTelemetrySdk.builder()

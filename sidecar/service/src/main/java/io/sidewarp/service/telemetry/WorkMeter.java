@@ -3,7 +3,7 @@
 
 package io.sidewarp.service.telemetry;
 
-import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import java.util.SplittableRandom;

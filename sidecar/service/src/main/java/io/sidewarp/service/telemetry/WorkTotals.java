@@ -8,7 +8,7 @@ import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.DoubleHistogram;
 import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.metrics.ObservableLongMeasurement;
-import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import java.util.List;

@@ -5,10 +5,10 @@ package io.sidewarp.service.transfer;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.sidewarp.engine.llp.LlpError;
-import io.sidewarp.engine.rdmap.CompletionStatus;
-import io.sidewarp.engine.rdmap.StreamError;
+import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.StreamError;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.error.ErrorTable;
 import io.sidewarp.v1.RdmaError;

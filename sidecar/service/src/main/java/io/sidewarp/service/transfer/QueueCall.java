@@ -6,7 +6,7 @@ package io.sidewarp.service.transfer;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.peer.Peer;

@@ -5,7 +5,7 @@ package io.sidewarp.service.transfer;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.sidewarp.engine.rdmap.StreamError;
+import io.sidewarp.engine.verbs.StreamError;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.error.ErrorTable;
 import io.sidewarp.v1.CompletionStatus;

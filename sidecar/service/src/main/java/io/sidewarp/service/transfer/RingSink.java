@@ -3,7 +3,7 @@
 
 package io.sidewarp.service.transfer;
 
-import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.WorkCompletion;
 
 /** Takes the completions of entries of one ring that have the same tag. */

@@ -76,7 +76,11 @@ public final class SessionRings {
     public CompletableFuture<io.sidewarp.v1.CompletionRing> createCompletionRing(CreateCompletionRingRequest request) {
         RingSockets sockets = sockets();
         int limit = context.limits().queueOutstanding();
-        int entries = blocks("entries", request.getEntries(), context.defaults().queueOutstanding(), limit);
+        int entries = blocks(
+                "entries",
+                request.getEntries(),
+                context.config().advanced().connection().queueOutstanding(),
+                limit);
         long id = context.ids().incrementAndGet();
         Grant grant = new Grant();
         return create(id, RingLayout.KIND_COMPLETION, entries, id, grant).thenApply(file -> {

@@ -104,7 +104,7 @@ public final class SessionTransfers {
     int credits(int wanted) {
         int limit = context.limits().queueOutstanding();
         if (wanted == 0) {
-            return Math.min(limit, context.defaults().queueOutstanding());
+            return Math.min(limit, context.config().advanced().connection().queueOutstanding());
         }
         return Integer.compareUnsigned(wanted, limit) > 0 ? limit : wanted;
     }

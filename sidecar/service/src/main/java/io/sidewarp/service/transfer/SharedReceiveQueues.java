@@ -37,7 +37,10 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
         ProtectionDomain domain = memory.domain(request.getProtectionDomain());
         int capacity = context.requests()
                 .receiveQueue()
-                .check("capacity", request.getCapacity(), context.defaults().receiveQueue());
+                .check(
+                        "capacity",
+                        request.getCapacity(),
+                        context.config().advanced().connection().receiveQueue());
         Grant grant = new Grant();
         SharedReceiveWork work;
         try {

@@ -68,7 +68,7 @@ class UnfinishedRegistrationTest {
     @BeforeEach
     void open() throws Exception {
         SidewarpConfig config = TestSidecar.config(directory);
-        telemetry = Telemetry.create(config.telemetry(), "test", Map.of());
+        telemetry = Telemetry.create(config.advanced().telemetry(), "test", Map.of());
         PeerLogs logs = new PeerLogs(1);
         Optional<SharedVolume> volume = Optional.of(new SharedVolume(directory));
         registry = new SessionRegistry(

@@ -56,7 +56,7 @@ class ConfigTest {
     @CsvSource({
         "sidewarp.provider, magic",
         "sidewarp.event-loops, 0",
-        "sidewarp.worker-threads, 0",
+        "sidewarp.advanced.worker-threads, 0",
         "sidewarp.drain-timeout, PT-1S",
         "sidewarp.api.socket, relative.sock",
         "sidewarp.api.socket, /",
@@ -81,20 +81,20 @@ class ConfigTest {
         "sidewarp.limits.ord, 257",
         "sidewarp.connection.listen-address, localhost",
         "sidewarp.connection.listen-address, 192.0.2.0/24",
-        "sidewarp.connection.ird, 65",
+        "sidewarp.advanced.connection.ird, 65",
         "sidewarp.connection.timeout, 0s",
         "sidewarp.connection.first-fpdu-delay, PT-1S",
         "sidewarp.connection.congestion-control, 'new reno'",
-        "sidewarp.connection.max-fpdu, -1",
+        "sidewarp.advanced.connection.max-fpdu, -1",
         "sidewarp.connection.mpa-revisions, '1,3'",
         "sidewarp.connection.mpa-request-revision, 0",
-        "sidewarp.connection.peer-to-peer, true",
-        "sidewarp.connection.ready-indications, 'write,write'",
+        "sidewarp.advanced.connection.peer-to-peer, true",
+        "sidewarp.advanced.connection.ready-indications, 'write,write'",
         "sidewarp.sctp.addresses, localhost",
         "sidewarp.sctp.addresses, 0.0.0.0",
         "sidewarp.sctp.addresses, '192.0.2.1,192.0.2.2'",
-        "sidewarp.telemetry.latency-sampling, 0",
-        "sidewarp.log.messages-per-minute, 0",
+        "sidewarp.advanced.telemetry.latency-sampling, 0",
+        "sidewarp.advanced.log.messages-per-minute, 0",
     })
     void aValueThatCannotWorkIsNamedWithWhatIsAllowed(String name, String value) {
         assertThat(ConfigValidator.problems(TestSidecar.config(Path.of("/dev/shm/none"), name, value)))
@@ -152,10 +152,14 @@ class ConfigTest {
     @CsvSource({"0.0.0.0", "192.0.2.1", "::"})
     void theApiListensOnLoopbackOnly(String host) {
         assertThat(ConfigValidator.problems(TestSidecar.config(
-                        Path.of("/dev/shm/none"), "sidewarp.api.tcp.port", "0", "sidewarp.api.tcp.host", host)))
+                        Path.of("/dev/shm/none"),
+                        "sidewarp.api.tcp.port",
+                        "0",
+                        "sidewarp.advanced.api.tcp.host",
+                        host)))
                 .singleElement()
                 .asString()
-                .contains("sidewarp.api.tcp.host is " + host)
+                .contains("sidewarp.advanced.api.tcp.host is " + host)
                 .contains("loopback");
     }
 

@@ -5,6 +5,7 @@ package io.sidewarp.service.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.common.UnknownVariables;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -12,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class UnknownVariablesTest {
 
     private static Optional<String> unknown(String... names) {
-        return UnknownVariables.in(Set.of(names), SidewarpConfig.class);
+        return UnknownVariables.in(Set.of(names), "SIDEWARP_", SidewarpConfig.class);
     }
 
     @Test
@@ -27,7 +28,7 @@ class UnknownVariablesTest {
         assertThat(unknown(
                         "SIDEWARP_EVENT_LOOPS",
                         "SIDEWARP_API_TCP_PORT",
-                        "SIDEWARP_CONNECTION_MAX_FPDU",
+                        "SIDEWARP_ADVANCED_CONNECTION_MAX_FPDU",
                         "SIDEWARP_SCTP_ADDRESSES_0_",
                         "SIDEWARP_API",
                         "SIDEWARP_VOLUME",

@@ -10,6 +10,7 @@ import io.sidewarp.engine.net.sctp.SctpUnavailableException;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.provider.software.SoftwareProvider;
+import io.sidewarp.provider.software.sctp.SoftwareSctp;
 import org.junit.jupiter.api.Test;
 
 class ConnectionPlanTest {
@@ -18,9 +19,9 @@ class ConnectionPlanTest {
     void aCallForSctpIsToldWhatToInstallWhereItIsMissing() {
         SctpUnavailableException missing = new SctpUnavailableException("install it", new IllegalStateException());
         try (SoftwareProvider provider = SoftwareProvider.builder()
-                        .sctp(() -> {
+                        .sctp(SoftwareSctp.of(() -> {
                             throw missing;
-                        })
+                        }))
                         .build();
                 Device device = provider.open()) {
             assertThatThrownBy(() -> ConnectionPlan.llp(io.sidewarp.v1.Llp.LLP_SCTP, 2, device))

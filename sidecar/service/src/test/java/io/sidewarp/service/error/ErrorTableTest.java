@@ -6,10 +6,10 @@ package io.sidewarp.service.error;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
-import io.sidewarp.engine.ddp.DdpError;
-import io.sidewarp.engine.llp.LlpError;
-import io.sidewarp.engine.llp.ProtocolError;
-import io.sidewarp.engine.rdmap.RdmapError;
+import io.sidewarp.engine.verbs.DdpError;
+import io.sidewarp.engine.verbs.LlpError;
+import io.sidewarp.engine.verbs.ProtocolError;
+import io.sidewarp.engine.verbs.RdmapError;
 import io.sidewarp.v1.Retry;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -31,7 +31,8 @@ class ConfigProblemsTest {
                 "sidewarp.extensions | yes | sidewarp.extensions is yes: allowed: true or false",
                 "sidewarp.limits.regions | '' | sidewarp.limits.regions is empty: give it a value, or leave it out for the default",
                 "sidewarp.connection.crc | ' ' | sidewarp.connection.crc is empty: give it a value, or leave it out for the default",
-                "sidewarp.limits.region | 1 | sidewarp.limits.region is no setting of the sidecar (PropertiesConfigSource[source=test])"
+                "sidewarp.limits.region | 1 | sidewarp.limits.region is no setting of the sidecar (PropertiesConfigSource[source=test])",
+                "sidewarp.sctp.rto-min | 1s | sidewarp.sctp.rto-min is no setting of the sidecar any more; its name is sidewarp.advanced.sctp.rto-min (PropertiesConfigSource[source=test])"
             })
     void aProblemIsToldWithoutWordsOfTheLibrary(String setting, String value, String told) {
         ConfigValidationException invalid = catchThrowableOfType(

@@ -163,7 +163,7 @@ class DrainTest {
     void aSidecarThatOutlivesSessionsServesUntilTheLastOneEnds() {
         try (TestSidecar peer = TestSidecar.start()) {
             TestSidecar sidecar =
-                    TestSidecar.start("sidewarp.drain-timeout", "60s", "sidewarp.outlive-sessions", "true");
+                    TestSidecar.start("sidewarp.drain-timeout", "60s", "sidewarp.advanced.outlive-sessions", "true");
             TestSession server = peer.session();
             TestSession first = sidecar.session();
 
@@ -184,7 +184,8 @@ class DrainTest {
 
     @Test
     void aSidecarThatOutlivesSessionsEndsThemWhenItsTimeIsOver() {
-        TestSidecar sidecar = TestSidecar.start("sidewarp.drain-timeout", "300ms", "sidewarp.outlive-sessions", "true");
+        TestSidecar sidecar =
+                TestSidecar.start("sidewarp.drain-timeout", "300ms", "sidewarp.advanced.outlive-sessions", "true");
         TestSession session = sidecar.session();
 
         sidecar.close();
@@ -268,9 +269,9 @@ class DrainTest {
 
     @Test
     void anInvalidConfigurationIsAReasonNotToStart() {
-        assertThatThrownBy(() -> TestSidecar.start("sidewarp.worker-threads", "0"))
+        assertThatThrownBy(() -> TestSidecar.start("sidewarp.advanced.worker-threads", "0"))
                 .isInstanceOf(StartFailedException.class)
-                .hasMessageContaining("sidewarp.worker-threads is 0; allowed: 1 to 1024");
+                .hasMessageContaining("sidewarp.advanced.worker-threads is 0; allowed: 1 to 1024");
     }
 
     @Test

@@ -46,7 +46,7 @@ class ManagementServerTest {
         SidewarpConfig config = TestSidecar.config(
                 Path.of("/dev/shm/none"), "sidewarp.management.connections", Integer.toString(CONNECTIONS));
         transports = new Transports(1, Duration.ZERO);
-        telemetry = Telemetry.create(config.telemetry(), "test", Map.of());
+        telemetry = Telemetry.create(config.advanced().telemetry(), "test", Map.of());
         server = new ManagementServer(transports, config.management(), new HealthState(), telemetry, collections::add);
         server.start();
     }

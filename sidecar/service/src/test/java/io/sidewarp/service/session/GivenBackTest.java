@@ -59,7 +59,7 @@ class GivenBackTest {
         loop = new DefaultEventLoop();
         sidecar = TestSidecar.start();
         SidewarpConfig config = TestSidecar.config(sidecar.sharedVolume());
-        telemetry = Telemetry.create(config.telemetry(), "test", Map.of());
+        telemetry = Telemetry.create(config.advanced().telemetry(), "test", Map.of());
         SessionRegistry registry = new SessionRegistry(
                 failing(sidecar.sidecar().sessions().device()),
                 this::execute,

@@ -36,7 +36,7 @@ class HostilePeersTest {
         sidecar = TestSidecar.start(
                 "sidewarp.connection.timeout", "300ms",
                 "sidewarp.connection.stall-timeout", "300ms",
-                "sidewarp.connection.linger-timeout", "300ms",
+                "sidewarp.advanced.connection.linger-timeout", "300ms",
                 "sidewarp.limits.startup-connections", "1",
                 "sidewarp.limits.short-segments", "2");
         session = sidecar.session();

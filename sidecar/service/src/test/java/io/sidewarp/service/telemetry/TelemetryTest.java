@@ -87,8 +87,8 @@ class TelemetryTest {
 
     @Test
     void octetsOfWorkThatWasCutOffAreNoneOfAPeerThatAskedForNothing() {
-        try (Telemetry telemetry =
-                Telemetry.create(TestSidecar.config(Path.of("/dev/shm/none")).telemetry(), "test", Map.of())) {
+        try (Telemetry telemetry = Telemetry.create(
+                TestSidecar.config(Path.of("/dev/shm/none")).advanced().telemetry(), "test", Map.of())) {
             // A Send and half of a Read, which both were flushed.
             telemetry.work().passive().update(new QueuePairCounters(100, 50, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 2, 1), 0, 0);
 
@@ -220,7 +220,7 @@ class TelemetryTest {
     private static boolean isTracing(Map<String, String> properties) {
         Path directory = TestSidecar.newDirectory();
         try (Telemetry telemetry =
-                Telemetry.create(TestSidecar.config(directory).telemetry(), "test", properties)) {
+                Telemetry.create(TestSidecar.config(directory).advanced().telemetry(), "test", properties)) {
             return telemetry.isTracing();
         } finally {
             TestSidecar.delete(directory);

@@ -3,8 +3,8 @@
 
 package io.sidewarp.service.transfer;
 
-import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Opcode;

@@ -79,8 +79,9 @@ abstract class PlayedQueues {
 
     @BeforeEach
     void open() throws Exception {
-        SidewarpConfig config = TestSidecar.config(directory, "sidewarp.telemetry.latency-sampling", "1000000000");
-        telemetry = Telemetry.create(config.telemetry(), "test", Map.of());
+        SidewarpConfig config =
+                TestSidecar.config(directory, "sidewarp.advanced.telemetry.latency-sampling", "1000000000");
+        telemetry = Telemetry.create(config.advanced().telemetry(), "test", Map.of());
         EffectiveLimits limits = EffectiveLimits.of(config.limits(), device.attributes());
         QuotaRefusals refusals = new QuotaRefusals();
         SessionContext context = new SessionContext(
@@ -92,7 +93,7 @@ abstract class PlayedQueues {
                 device,
                 Optional.empty(),
                 Optional.empty(),
-                config.connection(),
+                config,
                 limits,
                 RequestLimits.of(limits, refusals),
                 SessionQuotas.of(

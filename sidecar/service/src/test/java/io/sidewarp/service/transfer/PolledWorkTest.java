@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
-import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.service.telemetry.Telemetry;
@@ -30,7 +30,7 @@ class PolledWorkTest {
 
     private final Path directory = TestSidecar.newDirectory();
     private final Telemetry telemetry =
-            Telemetry.create(TestSidecar.config(directory).telemetry(), "test", Map.of());
+            Telemetry.create(TestSidecar.config(directory).advanced().telemetry(), "test", Map.of());
     private final EventLoop loop = new DefaultEventLoop();
     private final Completed completed = new Completed();
     private final Messages messages = new Messages();
