@@ -11,7 +11,8 @@ public enum WaitStrategy {
     SPIN,
     /**
      * Offers the processor to other threads in each turn. As fast as {@link #SPIN} if a processor is free. Uses a whole
-     * processor if no other thread wants it.
+     * processor if no other thread wants it. Linux yields only to threads of the same control group, and takes a whole
+     * time slice for it. Prefer {@link #SLEEP} on a processor that other threads keep busy.
      */
     YIELD,
     /**
@@ -20,7 +21,8 @@ public enum WaitStrategy {
      */
     ADAPTIVE,
     /**
-     * Sleeps at once. Uses the least processor time. Each wait costs a wake-up by the kernel, about ten microseconds.
+     * Sleeps at once. Uses the least processor time, and is best beside threads that compute. Each wait costs a wake-up
+     * by the kernel, about ten microseconds.
      */
     SLEEP;
 
