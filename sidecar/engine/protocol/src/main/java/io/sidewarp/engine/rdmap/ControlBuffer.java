@@ -6,16 +6,25 @@ package io.sidewarp.engine.rdmap;
 import io.sidewarp.engine.ddp.PayloadSource;
 import io.sidewarp.engine.ddp.UntaggedBuffers;
 import io.sidewarp.engine.memory.WireBuffer;
+import java.util.function.BooleanSupplier;
 
 /**
- * Buffer for one message of the protocol itself. An inbound buffer is an untagged buffer that is always available (RFC
- * 5040 sections 5.2.2 and 5.4). An outbound buffer is the source of a message.
+ * Buffer for one message of the protocol itself. An inbound buffer is an untagged buffer, which is always available for
+ * most messages (RFC 5040 sections 5.2.2 and 5.4). An outbound buffer is the source of a message.
  */
 class ControlBuffer implements UntaggedBuffers, PayloadSource {
 
     private final WireBuffer octets;
+    private final BooleanSupplier available;
 
+    /** Creates a buffer that is always available. */
     ControlBuffer(int capacity) {
+        this(capacity, () -> true);
+    }
+
+    /** @param available tells whether a message may use the buffer now */
+    ControlBuffer(int capacity, BooleanSupplier available) {
+        this.available = available;
         octets = WireBuffer.allocate(capacity);
     }
 
@@ -26,7 +35,7 @@ class ControlBuffer implements UntaggedBuffers, PayloadSource {
 
     @Override
     public boolean available() {
-        return true;
+        return available.getAsBoolean();
     }
 
     @Override

@@ -49,12 +49,16 @@ final class InboundMessages implements DdpUser {
     private final boolean extensions;
     private final DdpReceiver receiver;
 
-    private final ReceiveBuffers receiveBuffers = new ReceiveBuffers();
-    private final ImmediateBuffer immediateBuffer = new ImmediateBuffer();
+    /** Buffer for Immediate Data, which uses up a receive but has its own place (RFC 7306 section 6.3). */
+    private final ControlBuffer immediateBuffer = new ControlBuffer(Long.BYTES, this::hasReceive);
+
     private final ControlBuffer readRequestBuffer = new ControlBuffer(ReadRequestFlyweight.LENGTH);
     private final ReadRequestFlyweight readRequest = new ReadRequestFlyweight(readRequestBuffer.octets(), 0);
     private final ControlBuffer terminateBuffer = new ControlBuffer(TERMINATE_BUFFER);
-    private final AtomicResponseBuffer atomicResponseBuffer = new AtomicResponseBuffer();
+    /** Buffer of queue number 3: available for each outstanding atomic operation (RFC 7306 section 5.2.2 item 5). */
+    private final ControlBuffer atomicResponseBuffer =
+            new ControlBuffer(AtomicResponseFlyweight.LENGTH, this::awaitsAtomicResponse);
+
     private final AtomicResponseFlyweight atomicResponse = new AtomicResponseFlyweight(atomicResponseBuffer.octets());
     /** For each queue number: opcode of a message whose last segment has not arrived, or {@link #NO_OPCODE}. */
     private final int[] unfinished = new int[RdmapControl.QUEUES];
@@ -89,6 +93,14 @@ final class InboundMessages implements DdpUser {
         int queues = extensions ? RdmapControl.QUEUES : RdmapControl.QUEUES_WITHOUT_EXTENSIONS;
         this.receiver = new DdpReceiver(this, stags, protectionDomain, queuePair, queues);
         Arrays.fill(unfinished, NO_OPCODE);
+    }
+
+    private boolean hasReceive() {
+        return receives.available();
+    }
+
+    private boolean awaitsAtomicResponse() {
+        return oldestRequest(RdmapControl.ATOMIC_REQUEST) != null;
     }
 
     DdpReceiver receiver() {
@@ -242,7 +254,7 @@ final class InboundMessages implements DdpUser {
             case RdmapControl.IMMEDIATE, RdmapControl.IMMEDIATE_WITH_SE -> immediateBuffer;
             case RdmapControl.ATOMIC_REQUEST -> atomics.buffer();
             case RdmapControl.ATOMIC_RESPONSE -> atomicResponseBuffer;
-            default -> stream.ready().isSendArriving() ? stream.ready() : receiveBuffers;
+            default -> stream.ready().isSendArriving() ? stream.ready() : receives;
         };
     }
 
@@ -402,7 +414,9 @@ final class InboundMessages implements DdpUser {
         MemoryRegion unusable = target == null ? null : target.unusableRegion();
         TerminateMessage message = TerminateMessage.of(error, buffer, offset, length);
         String about = SegmentDescription.of(buffer, offset, length);
-        if (error == RdmapError.CATASTROPHIC_STREAM && isRequest(buffer, offset) && inboundRequests.isFull()) {
+        if (error == RdmapError.CATASTROPHIC_STREAM
+                && SegmentDescription.isRequest(buffer, offset)
+                && inboundRequests.isFull()) {
             about +=
                     "; it is one more than this side's ird of %d permits at a time: raise ird here, or lower the peer's ord"
                             .formatted(inboundRequests.capacity());
@@ -436,12 +450,6 @@ final class InboundMessages implements DdpUser {
     private String missingRight(int stag, AccessRight right) {
         AccessCheck check = TaggedAccess.checkAssociation(stags.lookup(stag), protectionDomain, queuePair, right.bit());
         return check == AccessCheck.NO_RIGHT ? "; the region was registered without " + right : "";
-    }
-
-    private static boolean isRequest(WireBuffer buffer, int offset) {
-        UntaggedHeaderFlyweight header = new UntaggedHeaderFlyweight();
-        header.wrap(buffer, offset);
-        return RdmapControl.isRequest(RdmapControl.opcode(header.ulpControl()));
     }
 
     /** Returns the work of this side that a segment belongs to, or null. */
@@ -491,54 +499,5 @@ final class InboundMessages implements DdpUser {
         receives.complete();
         completions.onReceiveCompletion(receive, status, length, control, stag, error);
         receives.retire();
-    }
-
-    /** Buffers of queue number 0: the receives in the order of posting. */
-    private final class ReceiveBuffers implements UntaggedBuffers {
-
-        @Override
-        public boolean available() {
-            return receives.current() != null;
-        }
-
-        @Override
-        public long capacity() {
-            Wqe receive = receives.current();
-            return receive == null ? 0 : receive.length();
-        }
-
-        @Override
-        public void place(long messageOffset, WireBuffer source, int sourceOffset, int length) throws RegionFault {
-            Wqe receive = receives.current();
-            if (receive != null) {
-                receive.place(messageOffset, source, sourceOffset, length);
-            }
-        }
-    }
-
-    /** Buffer for Immediate Data, which uses up a receive but has its own place (RFC 7306 section 6.3). */
-    private final class ImmediateBuffer extends ControlBuffer {
-
-        ImmediateBuffer() {
-            super(Long.BYTES);
-        }
-
-        @Override
-        public boolean available() {
-            return receives.current() != null;
-        }
-    }
-
-    /** Buffer of queue number 3: available for each outstanding atomic operation (RFC 7306 section 5.2.2 item 5). */
-    private final class AtomicResponseBuffer extends ControlBuffer {
-
-        AtomicResponseBuffer() {
-            super(AtomicResponseFlyweight.LENGTH);
-        }
-
-        @Override
-        public boolean available() {
-            return oldestRequest(RdmapControl.ATOMIC_REQUEST) != null;
-        }
     }
 }

@@ -3,10 +3,16 @@
 
 package io.sidewarp.engine.rdmap;
 
+import io.sidewarp.engine.ddp.UntaggedBuffers;
+import io.sidewarp.engine.memory.RegionFault;
+import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Source of receives for the messages of one stream. Only the event loop of the stream may use it. */
-public abstract class Receives {
+/**
+ * Source of receives for the messages of one stream: the untagged buffers of queue number 0, in the order of posting.
+ * Only the event loop of the stream may use it.
+ */
+public abstract class Receives implements UntaggedBuffers {
 
     private Receives() {}
 
@@ -44,6 +50,25 @@ public abstract class Receives {
 
     /** Retires the current receive after its completion was reported. */
     abstract void retire();
+
+    @Override
+    public boolean available() {
+        return current() != null;
+    }
+
+    @Override
+    public long capacity() {
+        Wqe receive = current();
+        return receive == null ? 0 : receive.length();
+    }
+
+    @Override
+    public void place(long messageOffset, WireBuffer source, int sourceOffset, int length) throws RegionFault {
+        Wqe receive = current();
+        if (receive != null) {
+            receive.place(messageOffset, source, sourceOffset, length);
+        }
+    }
 
     private static final class Own extends Receives {
 

@@ -72,4 +72,11 @@ final class SegmentDescription {
     private static int stag(DdpHeaderFlyweight header) {
         return header.buffer().getInt(header.offset() + UntaggedHeaderFlyweight.ULP_WORD_OFFSET);
     }
+
+    /** Returns whether an untagged segment belongs to a request that the receiver answers. */
+    static boolean isRequest(WireBuffer buffer, int offset) {
+        UntaggedHeaderFlyweight header = new UntaggedHeaderFlyweight();
+        header.wrap(buffer, offset);
+        return RdmapControl.isRequest(RdmapControl.opcode(header.ulpControl()));
+    }
 }

@@ -10,7 +10,6 @@ import io.sidewarp.engine.memory.RegionState;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,11 +38,7 @@ public final class Wqe implements PayloadSource {
     @SuppressWarnings("unused") // through PUBLISHED
     private long published;
 
-    private @Nullable MemoryRegion[] regions = new MemoryRegion[1];
-    private long[] offsets = new long[1];
-    private long[] lengths = new long[1];
-    private int sgeCount;
-    private long length;
+    private final GatherList memory = new GatherList();
 
     private long id;
     private int opcode;
@@ -75,8 +70,6 @@ public final class Wqe implements PayloadSource {
     private long covers;
     private long received;
     private long result;
-    private int cursor;
-    private long cursorBase;
 
     Wqe() {}
 
@@ -92,8 +85,7 @@ public final class Wqe implements PayloadSource {
 
     /** Begins a new request. Opcodes are those of {@link RdmapControl} and the two opcodes of local work. */
     public void begin(long newId, int newOpcode, boolean isSignaled, boolean isFence) {
-        sgeCount = 0;
-        length = 0;
+        memory.clear();
         id = newId;
         opcode = newOpcode;
         signaled = isSignaled;
@@ -113,8 +105,6 @@ public final class Wqe implements PayloadSource {
         covers = 0;
         received = 0;
         result = 0;
-        cursor = 0;
-        cursorBase = 0;
     }
 
     /** Sets the peer's memory. */
@@ -192,26 +182,13 @@ public final class Wqe implements PayloadSource {
 
     /** Adds a part of a local region. The caller has checked that the part lies in the region. */
     public void addSge(MemoryRegion region, long offset, long octets) {
-        if (sgeCount == regions.length) {
-            int grown = sgeCount * 2;
-            regions = Arrays.copyOf(regions, grown);
-            offsets = Arrays.copyOf(offsets, grown);
-            lengths = Arrays.copyOf(lengths, grown);
-        }
-        regions[sgeCount] = region;
-        offsets[sgeCount] = offset;
-        lengths[sgeCount] = octets;
-        sgeCount++;
-        length += octets;
+        memory.add(region, offset, octets);
     }
 
     /** Drops the references to regions, so that a retired slot keeps no region alive. */
     void clear() {
         endExpectedEnable();
-        for (int i = 0; i < sgeCount; i++) {
-            regions[i] = null;
-        }
-        sgeCount = 0;
+        memory.clear();
         subject = null;
     }
 
@@ -229,7 +206,7 @@ public final class Wqe implements PayloadSource {
 
     /** Bytes of all elements. */
     public long length() {
-        return length;
+        return memory.length();
     }
 
     /** True for a Write that is followed by Immediate Data. */
@@ -259,7 +236,7 @@ public final class Wqe implements PayloadSource {
 
     /** Bytes that the Read asks for. */
     long readLength() {
-        return flush ? 0 : length;
+        return flush ? 0 : memory.length();
     }
 
     /** True for a message that carries data to the peer: a Write, a Send or Immediate Data. */
@@ -296,12 +273,12 @@ public final class Wqe implements PayloadSource {
     /** Takes the result of an atomic operation and stores it in local memory if the work names a region. */
     void storeResult(long value) throws RegionFault {
         result = value;
-        MemoryRegion region = sgeCount == 0 ? null : regions[0];
+        MemoryRegion region = memory.first();
         if (region != null) {
             if (!region.isValid()) {
                 throw SendWork.unusable(region);
             }
-            region.storeWord(offsets[0], value);
+            region.storeWord(memory.firstOffset(), value);
         }
     }
 
@@ -440,18 +417,14 @@ public final class Wqe implements PayloadSource {
 
     /** STag of the sink of an RDMA Read, 0 for a read of no bytes without a sink. */
     int sinkStag() {
-        MemoryRegion region = sink();
+        MemoryRegion region = memory.first();
         return region == null ? 0 : region.stag();
     }
 
     /** Tagged offset of the sink of an RDMA Read. */
     long sinkTaggedOffset() {
-        MemoryRegion region = sink();
-        return region == null ? 0 : region.baseTaggedOffset() + offsets[0];
-    }
-
-    private @Nullable MemoryRegion sink() {
-        return sgeCount == 0 ? null : regions[0];
+        MemoryRegion region = memory.first();
+        return region == null ? 0 : region.baseTaggedOffset() + memory.firstOffset();
     }
 
     /**
@@ -459,76 +432,21 @@ public final class Wqe implements PayloadSource {
      */
     @Nullable
     MemoryRegion unusableRegion() {
-        if (dataSent) {
-            return null;
-        }
-        for (int i = 0; i < sgeCount; i++) {
-            MemoryRegion region = regions[i];
-            if (region != null && !region.isValid()) {
-                return region;
-            }
-        }
-        return null;
+        return dataSent ? null : memory.unusable();
     }
 
     /** Returns whether an element lies in the region whose STag the other work changes. */
     boolean usesSubjectOf(Wqe local) {
-        for (int i = 0; i < sgeCount; i++) {
-            if (regions[i] == local.subject) {
-                return true;
-            }
-        }
-        return false;
+        return memory.contains(local.subject);
     }
 
     @Override
     public void fetch(long messageOffset, WireBuffer target, int targetOffset, int octets) throws RegionFault {
-        transfer(messageOffset, target, targetOffset, octets, true);
+        memory.transfer(messageOffset, target, targetOffset, octets, true);
     }
 
     /** Places bytes of a received message. */
     void place(long messageOffset, WireBuffer source, int sourceOffset, int octets) throws RegionFault {
-        transfer(messageOffset, source, sourceOffset, octets, false);
-    }
-
-    private void transfer(long messageOffset, WireBuffer buffer, int bufferOffset, int octets, boolean fetch)
-            throws RegionFault {
-        seek(messageOffset);
-        long at = messageOffset - cursorBase;
-        int moved = 0;
-        while (moved < octets) {
-            while (at == lengths[cursor]) {
-                cursorBase += lengths[cursor++];
-                at = 0;
-            }
-            int part = (int) Math.min(octets - moved, lengths[cursor] - at);
-            MemoryRegion region = regions[cursor];
-            if (region == null) {
-                throw new IllegalStateException("work queue element without region");
-            }
-            if (!region.isValid()) {
-                throw SendWork.unusable(region);
-            }
-            if (fetch) {
-                region.fetch(offsets[cursor] + at, buffer, bufferOffset + moved, part);
-            } else {
-                region.place(offsets[cursor] + at, buffer, bufferOffset + moved, part);
-            }
-            moved += part;
-            at += part;
-        }
-    }
-
-    /**
-     * Moves the cursor to the element that holds an offset. Offsets usually advance, so this usually takes one step.
-     */
-    private void seek(long messageOffset) {
-        if (messageOffset < cursorBase) {
-            cursor = 0;
-            cursorBase = 0;
-        }
-        while (cursor < sgeCount - 1 && messageOffset >= cursorBase + lengths[cursor]) {
-            cursorBase += lengths[cursor++];
-        }
+        memory.transfer(messageOffset, source, sourceOffset, octets, false);
     }
 }
