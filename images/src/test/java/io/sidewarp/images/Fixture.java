@@ -17,6 +17,8 @@ final class Fixture {
     private static final List<String> FILES = List.of(
             "repository/images/files/etc/passwd",
             "repository/sidecar/cli/target/sidewarp-cli.jar",
+            "repository/tools/jvm/program.args",
+            "repository/tools/jvm/sidecar.args",
             "repository/sidecar/cli/target/lib/grpc-api-1.jar",
             "repository/sidecar/cli/target/lib/picocli-4.jar",
             "repository/sidecar/service/target/quarkus-app/lib/main/io.grpc.grpc-api-1.jar",

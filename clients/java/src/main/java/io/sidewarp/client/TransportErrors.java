@@ -50,7 +50,7 @@ final class TransportErrors {
         if (status.getCode() != Status.Code.UNAVAILABLE) {
             return Optional.empty();
         }
-        if (description.startsWith("Network closed")) {
+        if (description.startsWith("Network closed") || description.startsWith("Connection closed after GOAWAY")) {
             return Optional.of(brokenOff(target));
         }
         Throwable cause = status.getCause();
