@@ -4,13 +4,11 @@
 package io.sidewarp.provider.software;
 
 import io.netty.channel.EventLoop;
-import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.rdmap.CompletionSink;
 import io.sidewarp.engine.rdmap.RdmapControl;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.rdmap.Receives;
-import io.sidewarp.engine.rdmap.StreamCounters;
 import io.sidewarp.engine.rdmap.StreamListener;
 import io.sidewarp.engine.rdmap.StreamState;
 import io.sidewarp.engine.rdmap.WorkQueue;
@@ -140,12 +138,7 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
         if (sequence < 0) {
             return PostResult.QUEUE_FULL;
         }
-        Wqe wqe = sendQueue.slot(sequence);
-        wqe.begin(request.id(), Opcodes.rdmapOpcode(request), request.isSignaled(), request.isFence());
-        wqe.remote(request.remoteStag(), request.remoteTaggedOffset());
-        wqe.invalidate(request.isInvalidate() ? request.invalidateStag() : 0);
-        copyOperands(request, wqe);
-        copyElements(request, wqe);
+        WqeFiller.fillSend(request, sendQueue.slot(sequence));
         sendQueue.publish(sequence);
         ringDoorbell();
         return PostResult.POSTED;
@@ -163,7 +156,7 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
         if (check != PostResult.POSTED) {
             return check;
         }
-        if (!receiveQueue.post(request, SoftwareQueuePair::fillReceive)) {
+        if (!receiveQueue.post(request, WqeFiller::fillReceive)) {
             return PostResult.QUEUE_FULL;
         }
         if (!loop.inEventLoop()) {
@@ -178,43 +171,6 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
 
     private static boolean takesReceives(QueuePairState state) {
         return state != QueuePairState.TERMINATE && state != QueuePairState.CLOSED;
-    }
-
-    private static void copyOperands(WorkRequest request, Wqe wqe) {
-        switch (request.opcode()) {
-            case IMMEDIATE, RDMA_WRITE_WITH_IMMEDIATE ->
-                wqe.immediate(RdmapControl.immediateOpcode(request.isSolicited()), request.immediate());
-            case FETCH_ADD -> wqe.fetchAdd(request.operand(), request.operandMask());
-            case COMPARE_SWAP ->
-                wqe.compareSwap(request.compare(), request.compareMask(), request.operand(), request.operandMask());
-            case LOCAL_INVALIDATE, ENABLE -> copySubject(request, wqe);
-            case FLUSH -> wqe.flushOnly();
-            case RDMA_WRITE, RDMA_READ, SEND, RECEIVE -> {}
-        }
-        if (request.isFlush()) {
-            wqe.flush();
-        }
-        if (request.isLocalFence()) {
-            wqe.localFence();
-        }
-    }
-
-    private static void copySubject(WorkRequest request, Wqe wqe) {
-        MemoryRegion region = request.subject();
-        if (region != null) {
-            wqe.subject(region, request.key());
-        }
-    }
-
-    static void fillReceive(WorkRequest request, Wqe wqe) {
-        wqe.begin(request.id(), RdmapControl.SEND, true, false);
-        copyElements(request, wqe);
-    }
-
-    private static void copyElements(WorkRequest request, Wqe wqe) {
-        for (int i = 0; i < request.sgeCount(); i++) {
-            wqe.addSge(request.region(i), request.offset(i), request.length(i));
-        }
     }
 
     private void ringDoorbell() {
@@ -540,25 +496,9 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
     @Override
     public QueuePairCounters counters() {
         RdmapStream current = stream;
-        if (current == null) {
-            return new QueuePairCounters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-        }
-        StreamCounters counters = current.counters();
-        return new QueuePairCounters(
-                counters.octetsSent(),
-                counters.octetsReceived(),
-                counters.writesSent(),
-                counters.writesReceived(),
-                counters.readsSent(),
-                counters.readsServed(),
-                counters.sendsSent(),
-                counters.sendsReceived(),
-                counters.immediatesSent(),
-                counters.immediatesReceived(),
-                counters.atomicsSent(),
-                counters.atomicsServed(),
-                current.segmentsSent(),
-                current.segmentsReceived());
+        return current == null
+                ? QueuePairCounters.NONE
+                : current.counters().read(current.segmentsSent(), current.segmentsReceived());
     }
 
     @Override

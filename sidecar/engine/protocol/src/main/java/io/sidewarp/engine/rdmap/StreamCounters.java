@@ -3,6 +3,8 @@
 
 package io.sidewarp.engine.rdmap;
 
+import io.sidewarp.engine.verbs.QueuePairCounters;
+
 /**
  * Counters of a stream. Only the event loop of the stream writes them. Other threads may read them at any time and see
  * slightly old values.
@@ -99,5 +101,29 @@ public final class StreamCounters {
 
     public long atomicsServed() {
         return atomicsServed;
+    }
+
+    /**
+     * Returns a snapshot.
+     *
+     * @param segmentsSent segments that DDP has sent
+     * @param segmentsReceived segments that DDP has received
+     */
+    public QueuePairCounters read(long segmentsSent, long segmentsReceived) {
+        return new QueuePairCounters(
+                octetsSent(),
+                octetsReceived(),
+                writesSent(),
+                writesReceived(),
+                readsSent(),
+                readsServed(),
+                sendsSent(),
+                sendsReceived(),
+                immediatesSent(),
+                immediatesReceived(),
+                atomicsSent(),
+                atomicsServed(),
+                segmentsSent,
+                segmentsReceived);
     }
 }

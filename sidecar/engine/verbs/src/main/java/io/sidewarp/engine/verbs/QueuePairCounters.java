@@ -22,4 +22,8 @@ public record QueuePairCounters(
         long atomicsSent,
         long atomicsServed,
         long segmentsSent,
-        long segmentsReceived) {}
+        long segmentsReceived) {
+
+    /** Counters of a queue pair that was never connected. */
+    public static final QueuePairCounters NONE = new QueuePairCounters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+}
