@@ -43,14 +43,17 @@ class DocumentedTestsTest {
     }
 
     /**
-     * Returns the test directories of the modules, which are up to two levels deep. Skips build output, which other
+     * Returns the test directories of the modules, which are up to three levels deep. Skips build output, which other
      * builds may change meanwhile.
      */
     private static List<Path> directories() throws IOException {
         List<Path> modules = new ArrayList<>();
         for (Path module : directoriesOf(Programs.root())) {
             modules.add(module);
-            modules.addAll(directoriesOf(module));
+            for (Path nested : directoriesOf(module)) {
+                modules.add(nested);
+                modules.addAll(directoriesOf(nested));
+            }
         }
         return modules.stream()
                 .map(module -> module.resolve("src/test/java"))
