@@ -374,8 +374,13 @@ class ScriptIT {
 
     /** Everything is packaged, and newer than its sources. */
     private void playPackaged() throws IOException {
-        for (String source :
-                List.of("pom.xml", ".mvn/maven.config", "proto/pom.xml", "clients/java/pom.xml", "e2e-tests/pom.xml")) {
+        for (String source : List.of(
+                "pom.xml",
+                ".mvn/maven.config",
+                "common/pom.xml",
+                "proto/pom.xml",
+                "clients/java/pom.xml",
+                "e2e-tests/pom.xml")) {
             Files.createDirectories(checkout.resolve(source).getParent());
             Files.createFile(checkout.resolve(source));
         }
