@@ -263,6 +263,13 @@ class StartIT {
     }
 
     @Test
+    void aVariableWithAnOldNameIsRefusedWithTheNewOne() throws IOException {
+        assertRefused(
+                SidecarProcess.with("renamed").prefix(List.of("env", "SIDEWARP_SCTP_RTO_MIN=50ms")),
+                "SIDEWARP_SCTP_RTO_MIN is now SIDEWARP_ADVANCED_SCTP_RTO_MIN");
+    }
+
+    @Test
     void aVariableThatNoSettingKnowsIsToldOnce() {
         List<String> variables = List.of("env", "SIDEWARP_LIMITS_REGION=7", "SIDEWARP_VOLUME=/tmp");
         try (SidecarProcess sidecar =

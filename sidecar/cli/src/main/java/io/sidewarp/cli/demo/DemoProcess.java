@@ -121,6 +121,7 @@ final class DemoProcess implements AutoCloseable {
     /** Returns a reference to a file of flags in the sources. Without the sources, the JVM's defaults must do. */
     private static List<String> flags(String file) {
         return Stream.ofNullable(System.getenv("SIDEWARP_ROOT"))
+                .filter(root -> !root.isEmpty())
                 .map(root -> "@"
                         + Path.of(root).toAbsolutePath().resolve("tools/jvm").resolve(file))
                 .toList();

@@ -14,6 +14,7 @@ import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
 import io.sidewarp.provider.Endpoint;
@@ -52,6 +53,20 @@ final class SoftwareProviderTest extends ProviderSuite {
     @Override
     ConnectionParameters parameters() {
         return ConnectionParameters.defaults();
+    }
+
+    @Test
+    void aProviderWithoutSctpSaysSo() {
+        Endpoint client = new Endpoint(clientDevice(), 16);
+        ConnectionParameters overSctp = parameters().withLlp(Llp.SCTP);
+
+        assertThat(clientDevice().attributes().llps()).containsExactly(Llp.TCP);
+        assertThat(clientDevice().absence(Llp.SCTP))
+                .hasValueSatisfying(told -> assertThat(told).contains("without SCTP"));
+        assertFails(
+                client.queuePair.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), 7471), overSctp),
+                ConnectionFailedException.Kind.INVALID_PARAMETERS);
+        assertThat(client.queuePair.state()).isEqualTo(QueuePairState.IDLE);
     }
 
     @ParameterizedTest
