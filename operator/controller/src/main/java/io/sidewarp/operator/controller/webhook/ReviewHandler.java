@@ -4,6 +4,7 @@
 package io.sidewarp.operator.controller.webhook;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
@@ -23,7 +24,6 @@ import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -36,53 +36,38 @@ import org.jspecify.annotations.Nullable;
  * extend it.
  */
 final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
+    /** Event of the pipeline: the connection ends unless a request has begun. */
+    static final Object END = "end";
+
     private static final Logger LOG = Logger.getLogger(ReviewHandler.class);
-    private static final int FIRST_OCTETS = 4096;
-    private static final byte[] NOTHING = {};
 
-    /** Events of the pipeline. */
-    enum Event {
-        /** The connection ends unless a request has begun. */
-        END
-    }
-
-    private record Answer(HttpResponseStatus status, String type, byte[] body) {
-        static Answer text(HttpResponseStatus status, @Nullable String text) {
-            return new Answer(status, "text/plain", (text + "\n").getBytes(StandardCharsets.UTF_8));
-        }
-    }
-
-    /** Answer for a client that is gone. */
-    private static final Answer GONE = Answer.text(HttpResponseStatus.SERVICE_UNAVAILABLE, "gone");
+    /** Failures are logged with a stack trace, at most one a minute. */
+    private static final LogInterval FAILURES = new LogInterval(Duration.ofMinutes(1), System::nanoTime);
 
     private final ReviewConnections.Connection connection;
     private final OperatorConfig.Webhook config;
     private final Executor decisions;
     private final Reviewer reviewer;
-    private final LogInterval failures;
+    private final ByteBuf body = Unpooled.buffer(0, WebhookServer.MAX_REVIEW_OCTETS);
 
     /** Request in progress, until its answer is sent. */
     private @Nullable HttpRequest request;
 
     /** Final answer to a refused request, independent of the rest of the request. */
-    private @Nullable Answer refusal;
+    private @Nullable FullHttpResponse refusal;
 
     private boolean complete;
-    private byte[] body = NOTHING;
-    private int length;
     private @Nullable ScheduledFuture<?> deadline;
 
     ReviewHandler(
             ReviewConnections.Connection connection,
             OperatorConfig.Webhook config,
             Executor decisions,
-            Reviewer reviewer,
-            LogInterval failures) {
+            Reviewer reviewer) {
         this.connection = connection;
         this.config = config;
         this.decisions = decisions;
         this.reviewer = reviewer;
-        this.failures = failures;
     }
 
     @Override
@@ -92,13 +77,13 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        body = NOTHING;
+        body.capacity(0);
         settle();
     }
 
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
-        if (event == Event.END && request == null) {
+        if (END.equals(event) && request == null) {
             context.close();
         }
     }
@@ -118,7 +103,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
         }
         if (!part.decoderResult().isSuccess()) {
             complete = true;
-            answer(context, false, Answer.text(HttpResponseStatus.BAD_REQUEST, "no HTTP"));
+            answer(context, false, text(HttpResponseStatus.BAD_REQUEST, "no HTTP"));
             return;
         }
         if (part instanceof HttpContent content) {
@@ -136,7 +121,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
         refusal = HttpMethod.POST.equals(head.method())
                         && new QueryStringDecoder(head.uri()).path().equals(WebhookServer.PATH)
                 ? null
-                : Answer.text(HttpResponseStatus.NOT_FOUND, "POST an AdmissionReview to " + WebhookServer.PATH);
+                : text(HttpResponseStatus.NOT_FOUND, "POST an AdmissionReview to " + WebhookServer.PATH);
         await(context, config.requestTimeout());
     }
 
@@ -145,35 +130,27 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
      * reason.
      */
     private void take(ByteBuf part) {
-        int octets = part.readableBytes();
-        if (refusal == null && length + octets > WebhookServer.MAX_REVIEW_OCTETS) {
-            refuse(
-                    HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
-                    "more than " + WebhookServer.MAX_REVIEW_OCTETS + " bytes");
+        if (refusal != null) {
+            return;
         }
-        if (refusal == null && length + octets > body.length) {
-            int larger = Math.clamp(
-                    Math.max(body.length * 2L, length + octets), FIRST_OCTETS, WebhookServer.MAX_REVIEW_OCTETS);
-            if (connection.hold(larger)) {
-                body = Arrays.copyOf(body, larger);
-            } else {
-                refuse(HttpResponseStatus.SERVICE_UNAVAILABLE, "other reviews use all the memory for reviews");
-            }
-        }
-        if (refusal == null) {
-            part.readBytes(body, length, octets);
-            length += octets;
+        int length = body.readableBytes() + part.readableBytes();
+        if (length > body.maxCapacity()) {
+            refuse(HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE, "more than " + body.maxCapacity() + " bytes");
+        } else if (length > body.capacity()
+                && !connection.hold(body.alloc().calculateNewCapacity(length, body.maxCapacity()))) {
+            refuse(HttpResponseStatus.SERVICE_UNAVAILABLE, "other reviews use all the memory for reviews");
+        } else {
+            body.writeBytes(part);
         }
     }
 
     private void refuse(HttpResponseStatus status, String reason) {
-        refusal = Answer.text(status, reason);
+        refusal = text(status, reason);
         release();
     }
 
     private void release() {
-        body = NOTHING;
-        length = 0;
+        body.capacity(0);
         connection.hold(0);
     }
 
@@ -185,16 +162,18 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
         }
         settle();
         connection.decide();
-        byte[] review = Arrays.copyOf(body, length);
-        body = NOTHING;
+        byte[] review = ByteBufUtil.getBytes(body);
+        body.capacity(0);
         try {
             decisions.execute(() -> {
-                Answer answer = context.channel().isActive() ? decide(head, review) : GONE;
+                FullHttpResponse answer = context.channel().isActive()
+                        ? decide(head, review)
+                        : text(HttpResponseStatus.SERVICE_UNAVAILABLE, "the client is gone");
                 context.executor().execute(() -> {
                     release();
                     // The answer is in memory already. The call makes room for it by cutting off clients that do not
                     // read.
-                    connection.hold(answer.body().length);
+                    connection.hold(answer.content().readableBytes());
                     answer(context, keepAlive, answer);
                 });
             });
@@ -204,25 +183,31 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
         }
     }
 
-    private Answer decide(HttpRequest head, byte[] review) {
+    private FullHttpResponse decide(HttpRequest head, byte[] review) {
         try {
-            return new Answer(HttpResponseStatus.OK, "application/json", reviewer.review(head.headers(), review));
+            return response(HttpResponseStatus.OK, "application/json", reviewer.review(head.headers(), review));
         } catch (IllegalArgumentException e) {
-            return Answer.text(HttpResponseStatus.BAD_REQUEST, e.getMessage());
+            return text(HttpResponseStatus.BAD_REQUEST, e.getMessage());
         } catch (InterruptedException | RuntimeException | Error e) {
             // The client gets an answer to any failure, and the connection stays usable for its next request.
-            failures.next().ifPresent(omitted -> LOG.errorf(e, "event=admission-failed omitted=%d", omitted));
-            return Answer.text(HttpResponseStatus.INTERNAL_SERVER_ERROR, "see the controller's log");
+            FAILURES.next().ifPresent(omitted -> LOG.errorf(e, "event=admission-failed omitted=%d", omitted));
+            return text(HttpResponseStatus.INTERNAL_SERVER_ERROR, "see the controller's log");
         }
     }
 
-    private void answer(ChannelHandlerContext context, boolean wanted, Answer answer) {
+    private static FullHttpResponse text(HttpResponseStatus status, @Nullable String text) {
+        return response(status, "text/plain", (text + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static FullHttpResponse response(HttpResponseStatus status, String type, byte[] body) {
+        FullHttpResponse response =
+                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, Unpooled.wrappedBuffer(body));
+        response.headers().set(HttpHeaderNames.CONTENT_TYPE, type).setInt(HttpHeaderNames.CONTENT_LENGTH, body.length);
+        return response;
+    }
+
+    private void answer(ChannelHandlerContext context, boolean wanted, FullHttpResponse response) {
         boolean keepAlive = wanted && connection.goesOn();
-        FullHttpResponse response = new DefaultFullHttpResponse(
-                HttpVersion.HTTP_1_1, answer.status(), Unpooled.wrappedBuffer(answer.body()));
-        response.headers()
-                .set(HttpHeaderNames.CONTENT_TYPE, answer.type())
-                .setInt(HttpHeaderNames.CONTENT_LENGTH, answer.body().length);
         HttpUtil.setKeepAlive(response, keepAlive);
         await(context, config.requestTimeout());
         context.writeAndFlush(response).addListener(written -> {

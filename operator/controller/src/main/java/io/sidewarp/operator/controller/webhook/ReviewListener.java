@@ -8,6 +8,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpServerCodec;
@@ -18,10 +20,8 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
@@ -34,21 +34,16 @@ final class ReviewListener implements AutoCloseable {
     /** Number of event loops. One thread for all connections counts them in the order in which they were accepted. */
     private static final int EVENT_LOOPS = 1;
 
-    /** Threads for decisions, which may have to ask the API server. */
-    private static final int DECISIONS = 8;
-
-    private static final int IDLE_THREAD_SECONDS = 60;
-
-    /** Minimum time between two logged failures, which contain a stack trace. */
-    private static final Duration FAILURE_LOG_INTERVAL = Duration.ofMinutes(1);
-
     private final EventLoopGroup loops = new NioEventLoopGroup(EVENT_LOOPS, new DefaultThreadFactory("webhook", true));
-    private final ExecutorService decisions = decisions();
+    private final ChannelGroup channels = new DefaultChannelGroup(loops.next());
+
+    /** Threads for decisions, which may have to ask the API server. {@link ReviewBudget} bounds their memory. */
+    private final ExecutorService decisions = Executors.newVirtualThreadPerTaskExecutor();
+
     private final OperatorConfig.Webhook config;
     private final X509ExtendedKeyManager keys;
     private final Reviewer reviewer;
     private final ReviewConnections connections;
-    private final LogInterval failures = new LogInterval(FAILURE_LOG_INTERVAL, System::nanoTime);
     private @Nullable Channel listening;
 
     /** @param tally called for each connection that is cut off */
@@ -57,19 +52,6 @@ final class ReviewListener implements AutoCloseable {
         this.keys = keys;
         this.reviewer = reviewer;
         this.connections = new ReviewConnections(config.connections(), config.pendingOctets(), tally);
-    }
-
-    /** Creates the threads for decisions. The queue is bounded by the number of connections. */
-    private static ExecutorService decisions() {
-        ThreadPoolExecutor threads = new ThreadPoolExecutor(
-                DECISIONS,
-                DECISIONS,
-                IDLE_THREAD_SECONDS,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
-                Thread.ofPlatform().daemon().name("review-", 0).factory());
-        threads.allowCoreThreadTimeOut(true);
-        return threads;
     }
 
     /** Starts to listen, and returns the port. */
@@ -85,6 +67,7 @@ final class ReviewListener implements AutoCloseable {
                     @Override
                     protected void initChannel(Channel channel) {
                         connections.open(channel).ifPresent(connection -> {
+                            channels.add(channel);
                             SslHandler handshake = tls.newHandler(channel.alloc());
                             // The time limit of the first request includes the handshake.
                             handshake.setHandshakeTimeoutMillis(0);
@@ -92,7 +75,7 @@ final class ReviewListener implements AutoCloseable {
                                     .addLast(
                                             handshake,
                                             new HttpServerCodec(),
-                                            new ReviewHandler(connection, config, decisions, reviewer, failures));
+                                            new ReviewHandler(connection, config, decisions, reviewer));
                         });
                     }
                 })
@@ -117,8 +100,8 @@ final class ReviewListener implements AutoCloseable {
         if (socket != null) {
             socket.close().await();
         }
-        connections.endWaiting();
-        connections.awaitEnd(config.requestTimeout());
+        channels.forEach(channel -> channel.pipeline().fireUserEventTriggered(ReviewHandler.END));
+        channels.newCloseFuture().await(config.requestTimeout().toMillis());
     }
 
     @Override
