@@ -47,13 +47,13 @@ public class CertificateStore implements AutoCloseable {
     private final OperatorConfig config;
     private final AtomicReference<@Nullable WebhookCertificate> newest = new AtomicReference<>();
     private final AtomicReference<@Nullable WebhookCertificate> served = new AtomicReference<>();
-    private final List<Consumer<WebhookCertificate>> servers = new CopyOnWriteArrayList<>();
     private final List<Runnable> authorityListeners = new CopyOnWriteArrayList<>();
     private final ScheduledExecutorService checks = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("webhook-certificate").factory());
     /** Next check. Used only by the thread of the checks. */
     private @Nullable ScheduledFuture<?> nextCheck;
 
+    private volatile Consumer<WebhookCertificate> server = certificate -> {};
     private @Nullable SharedIndexInformer<Secret> secrets;
     private @Nullable SharedIndexInformer<MutatingWebhookConfiguration> configurations;
 
@@ -62,48 +62,32 @@ public class CertificateStore implements AutoCloseable {
         this.config = config;
     }
 
-    /**
-     * Starts to follow the Secret. {@code server} receives the certificate to serve, and each certificate that replaces
-     * it.
-     */
+    /** Starts to follow the Secret. {@code server} receives each certificate to serve. */
     void serve(Consumer<WebhookCertificate> server) {
-        servers.add(server);
-        if (secrets == null) {
-            secrets = secret().inform(new ResourceEventHandler<>() {
-                @Override
-                public void onAdd(Secret secret) {
-                    take(secret);
-                }
+        this.server = server;
+        secrets = secret().inform(handler(this::take, this::checkSoon));
+        // Without the configuration, nobody calls the webhook.
+        configurations = configuration().inform(handler(this::switchLater, () -> {}));
+        checkSoon();
+    }
 
-                @Override
-                public void onUpdate(Secret before, Secret secret) {
-                    take(secret);
-                }
+    private static <T> ResourceEventHandler<T> handler(Consumer<T> written, Runnable deleted) {
+        return new ResourceEventHandler<>() {
+            @Override
+            public void onAdd(T resource) {
+                written.accept(resource);
+            }
 
-                @Override
-                public void onDelete(Secret secret, boolean finalStateUnknown) {
-                    checkSoon();
-                }
-            });
-            configurations = configuration().inform(new ResourceEventHandler<>() {
-                @Override
-                public void onAdd(MutatingWebhookConfiguration configuration) {
-                    switchLater(configuration);
-                }
+            @Override
+            public void onUpdate(T before, T resource) {
+                written.accept(resource);
+            }
 
-                @Override
-                public void onUpdate(MutatingWebhookConfiguration before, MutatingWebhookConfiguration configuration) {
-                    switchLater(configuration);
-                }
-
-                @Override
-                public void onDelete(MutatingWebhookConfiguration configuration, boolean finalStateUnknown) {
-                    // Without the configuration, nobody calls the webhook.
-                }
-            });
-            checkSoon();
-        }
-        Optional.ofNullable(served.get()).ifPresent(server);
+            @Override
+            public void onDelete(T resource, boolean finalStateUnknown) {
+                deleted.run();
+            }
+        };
     }
 
     /** Registers {@code listener} for changes of {@link #authorities}. */
@@ -197,7 +181,7 @@ public class CertificateStore implements AutoCloseable {
     private synchronized void serveNow(WebhookCertificate certificate) {
         if (certificate.equals(newest.get()) && !certificate.equals(served.getAndSet(certificate))) {
             LOG.info("event=certificate-served");
-            servers.forEach(server -> server.accept(certificate));
+            server.accept(certificate);
         }
     }
 

@@ -16,11 +16,10 @@ import io.sidewarp.operator.controller.cache.PrunedStore;
 import io.sidewarp.operator.controller.injection.InjectionFacts;
 import io.sidewarp.operator.controller.injection.PodNetwork;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.jboss.logging.Logger;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Facts about namespaces and nodes for the webhook, from caches that follow the API server. A call per pod would double
@@ -33,18 +32,15 @@ public class NamespaceFacts implements AutoCloseable {
 
     private final KubernetesClient client;
     private final NativeSidecars.Kubelets kubelets = new NativeSidecars.Kubelets();
-    private @Nullable SharedIndexInformer<Namespace> namespaces;
-    private @Nullable SharedIndexInformer<SidecarProfile> profiles;
-    private @Nullable SharedIndexInformer<IwarpNicPolicy> policies;
-    private @Nullable SharedIndexInformer<Node> nodes;
+    private final SharedIndexInformer<Namespace> namespaces;
+    private final SharedIndexInformer<SidecarProfile> profiles;
+    private final SharedIndexInformer<IwarpNicPolicy> policies;
+    private final SharedIndexInformer<Node> nodes;
+    private final List<SharedIndexInformer<?>> all;
     private volatile boolean closed;
 
     public NamespaceFacts(KubernetesClient client) {
         this.client = client;
-    }
-
-    /** Starts to follow the API server, and returns before the caches are filled. */
-    void start() {
         namespaces = persistent(client.namespaces().runnableInformer(0));
         profiles = persistent(
                 client.resources(SidecarProfile.class).inAnyNamespace().runnableInformer(0));
@@ -53,10 +49,12 @@ public class NamespaceFacts implements AutoCloseable {
                 .withLimit(PrunedStore.LIST_LIMIT)
                 .runnableInformer(0)
                 .itemStore(kubelets));
-        namespaces.start();
-        profiles.start();
-        policies.start();
-        nodes.start();
+        all = List.of(namespaces, profiles, policies, nodes);
+    }
+
+    /** Starts to follow the API server, and returns before the caches are filled. */
+    void start() {
+        all.forEach(SharedIndexInformer::start);
     }
 
     /** Makes an informer retry. By default, an informer gives up when its first list fails. */
@@ -73,12 +71,11 @@ public class NamespaceFacts implements AutoCloseable {
 
     /** Returns whether the caches are filled. */
     boolean isReady() {
-        return Stream.of(namespaces, profiles, policies, nodes)
-                .allMatch(informer -> informer != null && informer.hasSynced());
+        return all.stream().allMatch(SharedIndexInformer::hasSynced);
     }
 
     Map<String, String> labels(String name) {
-        Namespace cached = namespaces == null ? null : namespaces.getStore().getByKey(name);
+        Namespace cached = namespaces.getStore().getByKey(name);
         Namespace namespace =
                 cached == null ? client.namespaces().withName(name).get() : cached;
         return namespace == null || namespace.getMetadata().getLabels() == null
@@ -101,14 +98,13 @@ public class NamespaceFacts implements AutoCloseable {
 
             @Override
             public boolean nodesHaveNativeSidecars() {
-                return nodes != null && nodes.hasSynced() && kubelets.values().allMatch(NativeSidecars::areIn);
+                return nodes.hasSynced() && kubelets.values().allMatch(NativeSidecars::areIn);
             }
         };
     }
 
     private Optional<PodNetwork> network(String nicPolicy) {
-        return Optional.ofNullable(policies)
-                .map(informer -> informer.getStore().getByKey(nicPolicy))
+        return Optional.ofNullable(policies.getStore().getByKey(nicPolicy))
                 .or(() -> Optional.ofNullable(client.resources(IwarpNicPolicy.class)
                         .withName(nicPolicy)
                         .get()))
@@ -116,7 +112,7 @@ public class NamespaceFacts implements AutoCloseable {
     }
 
     private Optional<SidecarProfileSpec> profile(String namespace, String name) {
-        SidecarProfile cached = profiles == null ? null : profiles.getStore().getByKey(namespace + "/" + name);
+        SidecarProfile cached = profiles.getStore().getByKey(namespace + "/" + name);
         SidecarProfile profile = cached == null && !name.equals(SidewarpApi.DEFAULT_PROFILE)
                 ? client.resources(SidecarProfile.class)
                         .inNamespace(namespace)
@@ -130,17 +126,6 @@ public class NamespaceFacts implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        if (namespaces != null) {
-            namespaces.close();
-        }
-        if (profiles != null) {
-            profiles.close();
-        }
-        if (policies != null) {
-            policies.close();
-        }
-        if (nodes != null) {
-            nodes.close();
-        }
+        all.forEach(SharedIndexInformer::close);
     }
 }

@@ -78,10 +78,9 @@ final class PodAdmission implements AdmissionRequestHandler {
 
     /** Returns the name of a pod, or the prefix of its future name. Most pods have no name yet. */
     private static String nameOf(Pod pod) {
-        ObjectMeta metadata = pod.getMetadata() == null ? new ObjectMeta() : pod.getMetadata();
-        return Stream.of(Optional.ofNullable(metadata.getName()), Optional.ofNullable(metadata.getGenerateName()))
-                .flatMap(Optional::stream)
-                .findFirst()
+        Optional<ObjectMeta> metadata = Optional.ofNullable(pod.getMetadata());
+        return metadata.map(ObjectMeta::getName)
+                .or(() -> metadata.map(ObjectMeta::getGenerateName))
                 .orElse("");
     }
 

@@ -24,7 +24,6 @@ import java.util.Map;
 import java.util.Optional;
 import org.bouncycastle.asn1.pkcs.PrivateKeyInfo;
 import org.bouncycastle.asn1.x509.Extension;
-import org.bouncycastle.asn1.x509.GeneralName;
 import org.bouncycastle.asn1.x509.GeneralNames;
 import org.bouncycastle.cert.X509CertificateHolder;
 import org.bouncycastle.cert.jcajce.JcaX509CertificateConverter;
@@ -74,11 +73,8 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
 
     /** Returns whether the certificate has expired or cannot be read. */
     boolean isExpired(Instant now) {
-        try {
-            return now.isAfter(parse(certificate).getFirst().getNotAfter().toInstant());
-        } catch (IOException | CertificateException | RuntimeException e) {
-            return true;
-        }
+        return server().map(server -> now.isAfter(server.getNotAfter().toInstant()))
+                .orElse(true);
     }
 
     /**
@@ -89,15 +85,7 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
      * @param names DNS names or IP addresses of the server
      */
     boolean isDue(Instant now, List<String> names) {
-        try {
-            X509Certificate parsed = parse(certificate).getFirst();
-            if (!namesOf(parsed).containsAll(CertificateMaker.names(names))) {
-                return true;
-            }
-            return now.isAfter(dueAt());
-        } catch (IOException | CertificateException | RuntimeException e) {
-            return true;
-        }
+        return now.isAfter(dueAt()) || !hasNames(names);
     }
 
     /**
@@ -136,14 +124,12 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
      * Returns the time when a third of the validity is left, or a time in the past if the certificate cannot be read.
      */
     Instant dueAt() {
-        try {
-            X509Certificate parsed = parse(certificate).getFirst();
-            Instant from = parsed.getNotBefore().toInstant();
-            Instant until = parsed.getNotAfter().toInstant();
-            return until.minus(Duration.between(from, until).dividedBy(3));
-        } catch (IOException | CertificateException | RuntimeException e) {
-            return Instant.EPOCH;
-        }
+        return server().map(server -> {
+                    Instant until = server.getNotAfter().toInstant();
+                    Duration validity = Duration.between(server.getNotBefore().toInstant(), until);
+                    return until.minus(validity.dividedBy(3));
+                })
+                .orElse(Instant.EPOCH);
     }
 
     /** Returns the authorities that are valid at a moment, in PEM. */
@@ -195,10 +181,23 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
         throw new InvalidKeyException(PRIVATE_KEY + " has no private key");
     }
 
-    private static List<GeneralName> namesOf(X509Certificate certificate) throws CertificateException {
-        GeneralNames names = GeneralNames.fromExtensions(
-                new JcaX509CertificateHolder(certificate).getExtensions(), Extension.subjectAlternativeName);
-        return names == null ? List.of() : List.of(names.getNames());
+    private boolean hasNames(List<String> names) {
+        try {
+            GeneralNames present = GeneralNames.fromExtensions(
+                    new JcaX509CertificateHolder(chain().getFirst()).getExtensions(), Extension.subjectAlternativeName);
+            return present != null && List.of(present.getNames()).containsAll(CertificateMaker.names(names));
+        } catch (IOException | CertificateException | RuntimeException e) {
+            return false;
+        }
+    }
+
+    /** Returns the server's certificate. Empty if it cannot be read. */
+    private Optional<X509Certificate> server() {
+        try {
+            return parse(certificate).stream().findFirst();
+        } catch (IOException | CertificateException | RuntimeException e) {
+            return Optional.empty();
+        }
     }
 
     private static List<X509Certificate> parse(String pem) throws IOException, CertificateException {
