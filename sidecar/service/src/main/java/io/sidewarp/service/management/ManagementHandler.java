@@ -22,8 +22,7 @@ import io.sidewarp.service.health.HealthState;
 import io.sidewarp.service.telemetry.Telemetry;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.StringJoiner;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -94,87 +93,68 @@ final class ManagementHandler extends SimpleChannelInboundHandler<HttpObject> {
         answering = request != null;
         if (request == null) {
             context.read();
+        } else if (!request.decoderResult().isSuccess()) {
+            HttpUtil.setKeepAlive(request, false);
+            send(context, request, HttpResponseStatus.BAD_REQUEST, "bad request\n");
+        } else if (!HttpMethod.GET.equals(request.method()) && !HttpMethod.HEAD.equals(request.method())) {
+            send(context, request, HttpResponseStatus.METHOD_NOT_ALLOWED, "use GET\n");
         } else {
             answer(context, request);
         }
     }
 
     private void answer(ChannelHandlerContext context, HttpRequest request) {
-        boolean keepAlive = HttpUtil.isKeepAlive(request);
-        boolean head = HttpMethod.HEAD.equals(request.method());
-        if (!request.decoderResult().isSuccess()) {
-            send(context, false, head, HttpResponseStatus.BAD_REQUEST, TEXT, bytes("bad request\n"));
-            return;
-        }
-        if (!head && !HttpMethod.GET.equals(request.method())) {
-            send(context, keepAlive, false, HttpResponseStatus.METHOD_NOT_ALLOWED, TEXT, bytes("use GET\n"));
-            return;
-        }
         switch (new QueryStringDecoder(request.uri()).path()) {
-            case "/q/health/live" -> health(context, keepAlive, head, Map.of("live", true));
-            case "/q/health/ready" -> health(context, keepAlive, head, Map.of("ready", health.isReady()));
-            case "/q/health/group/outbound" ->
-                health(context, keepAlive, head, Map.of("outbound", health.isOutbound()));
-            case "/q/health" -> {
-                Map<String, Boolean> all = new LinkedHashMap<>();
-                all.put("live", true);
-                all.put("outbound", health.isOutbound());
-                all.put("ready", health.isReady());
-                health(context, keepAlive, head, all);
-            }
-            case "/q/metrics", "/metrics" ->
-                metrics(context, keepAlive, head, request.headers().get(HttpHeaderNames.ACCEPT));
-            default -> send(context, keepAlive, head, HttpResponseStatus.NOT_FOUND, TEXT, bytes(PATHS));
+            case "/q/health/live" -> health(context, request, "live");
+            case "/q/health/ready" -> health(context, request, "ready");
+            case "/q/health/group/outbound" -> health(context, request, "outbound");
+            case "/q/health" -> health(context, request, "live", "outbound", "ready");
+            case "/q/metrics", "/metrics" -> collector.execute(() -> metrics(context, request));
+            default -> send(context, request, HttpResponseStatus.NOT_FOUND, PATHS);
         }
     }
 
-    private void health(ChannelHandlerContext context, boolean keepAlive, boolean head, Map<String, Boolean> checks) {
-        StringBuilder json = new StringBuilder();
-        boolean up = true;
-        for (Map.Entry<String, Boolean> check : checks.entrySet()) {
-            up &= check.getValue();
-            json.append(json.isEmpty() ? "" : ",")
-                    .append("{\"name\":\"")
-                    .append(check.getKey())
-                    .append("\",\"status\":\"")
-                    .append(check.getValue() ? "UP" : "DOWN")
-                    .append("\"}");
+    private void health(ChannelHandlerContext context, HttpRequest request, String... checks) {
+        StringJoiner json = new StringJoiner(",");
+        boolean allUp = true;
+        for (String check : checks) {
+            boolean up = switch (check) {
+                case "outbound" -> health.isOutbound();
+                case "ready" -> health.isReady();
+                default -> true;
+            };
+            allUp &= up;
+            json.add("{\"name\":\"" + check + "\",\"status\":\"" + status(up) + "\"}");
         }
-        String body = "{\"status\":\"" + (up ? "UP" : "DOWN") + "\",\"checks\":[" + json + "]}\n";
-        send(
-                context,
-                keepAlive,
-                head,
-                up ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE,
-                JSON,
-                bytes(body));
+        String body = "{\"status\":\"" + status(allUp) + "\",\"checks\":[" + json + "]}\n";
+        HttpResponseStatus status = allUp ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE;
+        send(context, request, status, JSON, body.getBytes(StandardCharsets.UTF_8));
     }
 
-    private void metrics(ChannelHandlerContext context, boolean keepAlive, boolean head, @Nullable String accept) {
-        collector.execute(() -> {
-            try {
-                Telemetry.Exposition metrics = telemetry.scrape(accept);
-                send(context, keepAlive, head, HttpResponseStatus.OK, metrics.contentType(), metrics.body());
-            } catch (RuntimeException e) {
-                send(
-                        context,
-                        false,
-                        head,
-                        HttpResponseStatus.INTERNAL_SERVER_ERROR,
-                        TEXT,
-                        bytes("metrics could not be collected: " + e + "\n"));
-            }
-        });
+    private static String status(boolean up) {
+        return up ? "UP" : "DOWN";
+    }
+
+    private void metrics(ChannelHandlerContext context, HttpRequest request) {
+        try {
+            Telemetry.Exposition metrics = telemetry.scrape(request.headers().get(HttpHeaderNames.ACCEPT));
+            send(context, request, HttpResponseStatus.OK, metrics.contentType(), metrics.body());
+        } catch (RuntimeException e) {
+            HttpUtil.setKeepAlive(request, false);
+            String reason = "metrics could not be collected: " + e + "\n";
+            send(context, request, HttpResponseStatus.INTERNAL_SERVER_ERROR, reason);
+        }
+    }
+
+    private void send(ChannelHandlerContext context, HttpRequest request, HttpResponseStatus status, String text) {
+        send(context, request, status, TEXT, text.getBytes(StandardCharsets.UTF_8));
     }
 
     private void send(
-            ChannelHandlerContext context,
-            boolean keepAlive,
-            boolean head,
-            HttpResponseStatus status,
-            String type,
-            byte[] body) {
-        ByteBuf content = head ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(body);
+            ChannelHandlerContext context, HttpRequest request, HttpResponseStatus status, String type, byte[] body) {
+        boolean keepAlive = HttpUtil.isKeepAlive(request);
+        ByteBuf content =
+                HttpMethod.HEAD.equals(request.method()) ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(body);
         FullHttpResponse response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, content);
         response.headers().set(HttpHeaderNames.CONTENT_TYPE, type).setInt(HttpHeaderNames.CONTENT_LENGTH, body.length);
         HttpUtil.setKeepAlive(response, keepAlive);
@@ -190,9 +170,5 @@ final class ManagementHandler extends SimpleChannelInboundHandler<HttpObject> {
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         context.close();
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
     }
 }
