@@ -38,10 +38,9 @@ import org.bouncycastle.cert.CertIOException;
 import org.bouncycastle.cert.X509v3CertificateBuilder;
 import org.bouncycastle.cert.jcajce.JcaX509CertificateConverter;
 import org.bouncycastle.cert.jcajce.JcaX509v3CertificateBuilder;
+import org.bouncycastle.openssl.jcajce.JcaPEMWriter;
 import org.bouncycastle.operator.OperatorCreationException;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
-import org.bouncycastle.util.io.pem.PemObject;
-import org.bouncycastle.util.io.pem.PemWriter;
 
 /**
  * A certificate authority for tests. It issues certificates for an API server, for the server's users, and for webhooks
@@ -165,26 +164,11 @@ public final class CertificateAuthority {
         }
     }
 
-    static String pem(PrivateKey key) {
-        return pem("PRIVATE KEY", key.getEncoded());
-    }
-
-    static String pem(PublicKey key) {
-        return pem("PUBLIC KEY", key.getEncoded());
-    }
-
-    private static String pem(X509Certificate certificate) {
-        try {
-            return pem("CERTIFICATE", certificate.getEncoded());
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private static String pem(String type, byte[] content) {
+    /** Returns a key or a certificate in PEM. */
+    static String pem(Object content) {
         StringWriter text = new StringWriter();
-        try (PemWriter writer = new PemWriter(text)) {
-            writer.writeObject(new PemObject(type, content));
+        try (JcaPEMWriter writer = new JcaPEMWriter(text)) {
+            writer.writeObject(content);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -216,7 +200,7 @@ public final class CertificateAuthority {
             return pem(certificate);
         }
 
-        /** Returns the private key in PEM (PKCS #8). */
+        /** Returns the private key in PEM (PKCS #1). */
         public String keyPem() {
             return pem(keys.getPrivate());
         }

@@ -248,7 +248,7 @@ public final class KubeApiServer implements AutoCloseable {
     }
 
     private boolean answers(String path) throws InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(url() + path))
+        HttpRequest request = HttpRequest.newBuilder(URI.create("https://" + LOOPBACK + ":" + port + path))
                 .timeout(REQUEST_LIMIT)
                 .build();
         try {
@@ -264,17 +264,6 @@ public final class KubeApiServer implements AutoCloseable {
             apiServer.kill();
             apiServer = null;
         }
-    }
-
-    /** Calls {@link #stopApiServer}, then {@link #startApiServer}. */
-    public void restartApiServer() {
-        stopApiServer();
-        startApiServer();
-    }
-
-    /** Returns the URL of the server. */
-    public String url() {
-        return "https://" + LOOPBACK + ":" + port;
     }
 
     /** Returns the directory with the logs of the programs. */

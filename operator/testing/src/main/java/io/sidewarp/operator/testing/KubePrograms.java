@@ -6,7 +6,6 @@ package io.sidewarp.operator.testing;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,7 +18,7 @@ import java.util.stream.Stream;
  *
  * @param directory directory with etcd, kube-apiserver, and any further programs
  */
-public record KubePrograms(Path directory) {
+record KubePrograms(Path directory) {
 
     private static final String SCRIPT = "operator/testing/kube/build";
 
@@ -34,39 +33,30 @@ public record KubePrograms(Path directory) {
      *
      * @throws KubeUnavailableException if there are none
      */
-    public static KubePrograms find() {
+    static KubePrograms find() {
         Path script = root().resolve(SCRIPT);
         try {
-            Path errors = Files.createTempFile("sidewarp-kube", ".log");
-            try {
-                return find(script, errors);
-            } finally {
-                Files.delete(errors);
-            }
+            return find(script, new ProcessBuilder(script.toString(), "--find").start());
         } catch (IOException e) {
             throw new UncheckedIOException("cannot run " + script, e);
-        }
-    }
-
-    private static KubePrograms find(Path script, Path errors) throws IOException {
-        Process process = new ProcessBuilder(script.toString(), "--find")
-                .redirectError(errors.toFile())
-                .start();
-        try {
-            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-            if (!process.waitFor(LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw new IllegalStateException(script + " did not end within " + LIMIT);
-            }
-            if (process.exitValue() == UNAVAILABLE) {
-                throw new KubeUnavailableException(Files.readString(errors).strip());
-            }
-            if (process.exitValue() != 0) {
-                throw new IllegalStateException(script + " failed: " + Files.readString(errors));
-            }
-            return new KubePrograms(Path.of(output));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);
+        }
+    }
+
+    private static KubePrograms find(Path script, Process process) throws IOException, InterruptedException {
+        try {
+            String output = process.inputReader().readAllAsString().strip();
+            String errors = process.errorReader().readAllAsString().strip();
+            if (!process.waitFor(LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new IllegalStateException(script + " did not end within " + LIMIT);
+            }
+            return switch (process.exitValue()) {
+                case 0 -> new KubePrograms(Path.of(output));
+                case UNAVAILABLE -> throw new KubeUnavailableException(errors);
+                default -> throw new IllegalStateException(script + " failed: " + errors);
+            };
         } finally {
             process.destroyForcibly();
         }
@@ -93,7 +83,7 @@ public record KubePrograms(Path directory) {
      *
      * @throws KubeUnavailableException if the program is in neither
      */
-    public Path require(String program) {
+    Path require(String program) {
         String path = Objects.requireNonNullElse(System.getenv("PATH"), "");
         return Stream.concat(
                         Stream.of(directory),

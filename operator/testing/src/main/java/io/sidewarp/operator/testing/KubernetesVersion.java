@@ -25,18 +25,13 @@ public record KubernetesVersion(int major, int minor) {
         return Integer.parseInt(matcher.group(1));
     }
 
-    public boolean isAtLeast(int otherMajor, int otherMinor) {
+    boolean isAtLeast(int otherMajor, int otherMinor) {
         return major > otherMajor || (major == otherMajor && minor >= otherMinor);
     }
 
     /** Returns whether the validation of custom resources supports rules in CEL (x-kubernetes-validations). */
     public boolean hasCel() {
         return isAtLeast(1, 25);
-    }
-
-    /** Returns whether an init container can be a sidecar (restartPolicy: Always). */
-    public boolean hasNativeSidecars() {
-        return isAtLeast(1, 29);
     }
 
     @Override

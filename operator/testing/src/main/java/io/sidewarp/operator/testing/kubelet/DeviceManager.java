@@ -5,9 +5,7 @@ package io.sidewarp.operator.testing.kubelet;
 
 import io.grpc.StatusRuntimeException;
 import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.ContainerAllocateResponse;
-import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.Device;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -46,18 +44,11 @@ final class DeviceManager {
             former.endpoint().ifPresent(PluginEndpoint::close);
             resources.put(resource, new ManagedResource(former.devices(), Optional.of(endpoint)));
         }
-        endpoint.watch(new PluginEndpoint.Watcher() {
-            @Override
-            public void devices(List<Device> devices) {
-                update(resource, endpoint, _ -> new ManagedResource(devices, Optional.of(endpoint)));
-            }
-
-            @Override
-            public void ended() {
-                endpoint.close();
-                update(resource, endpoint, ManagedResource::withoutPlugin);
-            }
-        });
+        endpoint.watch(
+                devices -> update(resource, endpoint, _ -> new ManagedResource(devices, Optional.of(endpoint))), () -> {
+                    endpoint.close();
+                    update(resource, endpoint, ManagedResource::withoutPlugin);
+                });
     }
 
     /** Updates a resource unless a newer plugin serves it now. */
@@ -135,7 +126,7 @@ final class DeviceManager {
         Set<String> chosen = new LinkedHashSet<>();
         if (count < available.size()) {
             chosen.addAll(endpoint.preferred(available, count));
-            chosen.retainAll(new HashSet<>(available));
+            chosen.retainAll(available);
         }
         chosen.addAll(available);
         return chosen.stream().limit(count).toList();

@@ -20,6 +20,7 @@ import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.PreferredAllocationRequ
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /** Connection to a registered plugin. */
 final class PluginEndpoint implements AutoCloseable {
@@ -35,22 +36,22 @@ final class PluginEndpoint implements AutoCloseable {
         this.options = options;
     }
 
-    /** Calls ListAndWatch, and reports each list and the end to the watcher. */
-    void watch(Watcher watcher) {
+    /** Calls ListAndWatch. {@code devices} receives each list; {@code ended} is called when the plugin is gone. */
+    void watch(Consumer<List<Device>> devices, Runnable ended) {
         DevicePluginGrpc.newStub(channel).listAndWatch(Empty.getDefaultInstance(), new StreamObserver<>() {
             @Override
             public void onNext(ListAndWatchResponse response) {
-                watcher.devices(response.getDevicesList());
+                devices.accept(response.getDevicesList());
             }
 
             @Override
             public void onError(Throwable failure) {
-                watcher.ended();
+                ended.run();
             }
 
             @Override
             public void onCompleted() {
-                watcher.ended();
+                ended.run();
             }
         });
     }
@@ -89,14 +90,5 @@ final class PluginEndpoint implements AutoCloseable {
     @Override
     public void close() {
         channel.shutdownNow();
-    }
-
-    /** Receives a plugin's lists of devices. */
-    interface Watcher {
-
-        void devices(List<Device> devices);
-
-        /** The plugin is gone. */
-        void ended();
     }
 }
