@@ -47,11 +47,6 @@ public final class RingProducer {
         return blocks;
     }
 
-    /** Returns the number of blocks written since the beginning. */
-    public long position() {
-        return position;
-    }
-
     /** Returns the number of blocks that are written and not consumed, as far as this side knows. */
     public int unconsumed() {
         return (int) (position - consumed);

@@ -115,11 +115,6 @@ public final class WorkEntryFlyweight {
         return 1 + (hasOperands(opcode) ? 1 : 0) + Math.ceilDiv(length, BLOCK_PAYLOAD);
     }
 
-    /** Clears the first block and the operand block. */
-    public void clear() {
-        entry.asSlice(0, 2L * RingLayout.BLOCK_SIZE).fill((byte) 0);
-    }
-
     public long id() {
         return entry.get(ValueLayout.JAVA_LONG, ID_OFFSET);
     }
