@@ -13,11 +13,8 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.EnumSet;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -90,7 +87,7 @@ public final class UnixSocketFile implements AutoCloseable {
     /** Moves the bound socket to its final path, and replaces a stale one. */
     public void publish() throws IOException {
         Path bound = Objects.requireNonNull(directory).resolve(BOUND);
-        Files.setPosixFilePermissions(bound, permissions());
+        Files.setAttribute(bound, "unix:mode", mode);
         fileKey = key(bound);
         Files.move(bound, path, StandardCopyOption.ATOMIC_MOVE);
         removeDirectory();
@@ -125,21 +122,6 @@ public final class UnixSocketFile implements AutoCloseable {
             return;
         }
         throw new IOException(path + " is served by another process; stop it, or set sidewarp.api.socket elsewhere");
-    }
-
-    private Set<PosixFilePermission> permissions() {
-        PosixFilePermission[] byBit = {
-            PosixFilePermission.OTHERS_EXECUTE, PosixFilePermission.OTHERS_WRITE, PosixFilePermission.OTHERS_READ,
-            PosixFilePermission.GROUP_EXECUTE, PosixFilePermission.GROUP_WRITE, PosixFilePermission.GROUP_READ,
-            PosixFilePermission.OWNER_EXECUTE, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_READ
-        };
-        Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
-        for (int bit = 0; bit < byBit.length; bit++) {
-            if ((mode & 1 << bit) != 0) {
-                permissions.add(byBit[bit]);
-            }
-        }
-        return permissions;
     }
 
     private static Object key(Path file) throws IOException {
