@@ -92,7 +92,7 @@ run_sidecar() {
   # A JVM that cannot use the cache, for example because of other flags, runs without it. Its warnings are switched off.
   [ ! "$SIDECAR_CACHE" -nt "$SERVICE_JAR" ] || cache=(-XX:AOTCache="$SIDECAR_CACHE" '-Xlog:aot*=off,cds*=off')
   exec "$JAVA_HOME/bin/java" "${JVM_FLAGS[@]}" "${SIDECAR_FLAGS[@]}" "${cache[@]}" "$@" -cp "$("$ROOT/sidecar/class-path")" \
-    io.sidewarp.service.lifecycle.Main
+    io.sidewarp.service.lifecycle.SidecarMain
 }
 
 run_images() {

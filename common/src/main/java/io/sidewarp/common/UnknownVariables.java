@@ -98,7 +98,7 @@ public final class UnknownVariables {
         String name = prefix + setting.getName().replaceAll("([A-Z])", "_$1").toUpperCase(Locale.ROOT);
         Class<?> type = setting.getReturnType();
         return type.isInterface()
-                        && type.getNestHost() == setting.getDeclaringClass().getNestHost()
+                        && type.getPackage() == setting.getDeclaringClass().getPackage()
                 ? variablesOf(name + "_", type)
                 : Stream.of(name);
     }

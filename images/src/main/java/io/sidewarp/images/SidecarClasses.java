@@ -32,7 +32,7 @@ final class SidecarClasses {
     /** Path of a file in the image with the class path and the main class, as arguments of {@code java}. */
     static final String OPTIONS = Program.HOME + "/sidecar.options";
 
-    private static final String MAIN_CLASS = "io.sidewarp.service.lifecycle.Main";
+    private static final String MAIN_CLASS = "io.sidewarp.service.lifecycle.SidecarMain";
     private static final List<String> JAR_DIRECTORIES = List.of("app", "quarkus", "lib/boot", "lib/main");
     private static final String READY = "event=started";
 

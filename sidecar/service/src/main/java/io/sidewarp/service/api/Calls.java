@@ -11,8 +11,8 @@ import io.sidewarp.common.LogText;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.peer.Peer;
-import io.sidewarp.service.session.Session;
 import io.sidewarp.service.session.SessionRegistry;
+import io.sidewarp.service.session.SidecarSession;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -21,22 +21,10 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** Runs calls on the thread of their session, and returns results or failures to the caller. */
-final class Calls {
-
-    private final SessionRegistry registry;
-    private final PeerLogs logs;
-
-    Calls(SessionRegistry registry, PeerLogs logs) {
-        this.registry = registry;
-        this.logs = logs;
-    }
-
-    SessionRegistry registry() {
-        return registry;
-    }
+record Calls(SessionRegistry registry, PeerLogs logs) {
 
     /** Answers with the result of the body, which runs on the thread of the session that the token names. */
-    <R> void unary(String token, StreamObserver<R> observer, Function<Session, CompletionStage<R>> body) {
+    <R> void unary(String token, StreamObserver<R> observer, Function<SidecarSession, CompletionStage<R>> body) {
         inSession(token, observer, session -> answer(observer, body.apply(session)));
     }
 
@@ -49,8 +37,8 @@ final class Calls {
     <T, R> void create(
             String token,
             StreamObserver<R> observer,
-            Function<Session, CompletableFuture<T>> body,
-            BiConsumer<Session, T> undo,
+            Function<SidecarSession, CompletableFuture<T>> body,
+            BiConsumer<SidecarSession, T> undo,
             Function<T, R> response) {
         CancelHook hook = new CancelHook((ServerCallStreamObserver<R>) observer);
         inSession(token, observer, session -> {
@@ -65,7 +53,10 @@ final class Calls {
      * caller may see.
      */
     <T, R> void list(
-            String token, StreamObserver<R> observer, Function<Session, List<T>> list, Function<List<T>, R> response) {
+            String token,
+            StreamObserver<R> observer,
+            Function<SidecarSession, List<T>> list,
+            Function<List<T>, R> response) {
         if (token.isEmpty()) {
             answer(
                     observer,
@@ -78,7 +69,7 @@ final class Calls {
     }
 
     /** Runs the body on the thread of the session. A failure of the body ends the call. */
-    void inSession(String token, StreamObserver<?> observer, Consumer<Session> body) {
+    void inSession(String token, StreamObserver<?> observer, Consumer<SidecarSession> body) {
         inSession(token, failure -> fail(observer, failure), body);
     }
 
@@ -86,8 +77,8 @@ final class Calls {
      * Runs the body on the thread of the session. A failure goes to {@code onFailure}, on that thread or on the
      * caller's.
      */
-    void inSession(String token, Consumer<RuntimeException> onFailure, Consumer<Session> body) {
-        Session session;
+    void inSession(String token, Consumer<RuntimeException> onFailure, Consumer<SidecarSession> body) {
+        SidecarSession session;
         try {
             session = registry.require(token, Peer.CONTEXT.get());
         } catch (StatusRuntimeException e) {

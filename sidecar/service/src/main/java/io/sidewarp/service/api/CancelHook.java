@@ -4,7 +4,7 @@
 package io.sidewarp.service.api;
 
 import io.grpc.stub.ServerCallStreamObserver;
-import io.sidewarp.service.session.Session;
+import io.sidewarp.service.session.SidecarSession;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CancelHook {
 
-    private @Nullable Session session;
+    private @Nullable SidecarSession session;
     private @Nullable Runnable undo;
     private boolean cancelled;
 
@@ -22,7 +22,7 @@ final class CancelHook {
     }
 
     /** Sets the undo action. Runs the action at once if the client has left already. Called on the session's thread. */
-    void arm(Session armedSession, Runnable newUndo) {
+    void arm(SidecarSession armedSession, Runnable newUndo) {
         synchronized (this) {
             session = armedSession;
             undo = newUndo;
@@ -34,7 +34,7 @@ final class CancelHook {
     }
 
     private void onCancel() {
-        Session armedSession;
+        SidecarSession armedSession;
         Runnable armed;
         synchronized (this) {
             cancelled = true;

@@ -6,12 +6,12 @@ package io.sidewarp.service.api;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.engine.verbs.AssociationAttributes;
-import io.sidewarp.service.connection.AssociationProtos;
 import io.sidewarp.service.connection.ConnectionAttempt;
+import io.sidewarp.service.connection.ConnectionProtos;
 import io.sidewarp.service.connection.ListenCall;
 import io.sidewarp.service.peer.Peer;
-import io.sidewarp.service.session.Session;
 import io.sidewarp.service.session.SessionRegistry;
+import io.sidewarp.service.session.SidecarSession;
 import io.sidewarp.service.telemetry.CallInterceptor;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.AcceptResponse;
@@ -113,7 +113,7 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
     private <R> void attempt(
             String token,
             StreamObserver<R> observer,
-            Function<Session, ConnectionAttempt> begin,
+            Function<SidecarSession, ConnectionAttempt> begin,
             Function<Connection, R> response) {
         CancelHook hook = new CancelHook((ServerCallStreamObserver<R>) observer);
         calls.inSession(token, observer, session -> {
@@ -173,13 +173,11 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
                 observer,
                 visible.thenCombine(
                         registry.device().associations(),
-                        (which, associations) -> associations.stream()
-                                .filter(which)
-                                .map(AssociationProtos::association)
-                                .collect(
-                                        ListAssociationsResponse::newBuilder,
-                                        ListAssociationsResponse.Builder::addAssociations,
-                                        (one, other) -> one.mergeFrom(other.build()))
+                        (which, associations) -> ListAssociationsResponse.newBuilder()
+                                .addAllAssociations(associations.stream()
+                                        .filter(which)
+                                        .map(ConnectionProtos::association)
+                                        .toList())
                                 .build()));
     }
 

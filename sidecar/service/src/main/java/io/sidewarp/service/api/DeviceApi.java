@@ -10,7 +10,7 @@ import io.sidewarp.engine.verbs.DeviceAttributes;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.peer.Peer;
-import io.sidewarp.service.session.Session;
+import io.sidewarp.service.session.SidecarSession;
 import io.sidewarp.v1.Capability;
 import io.sidewarp.v1.CloseSessionRequest;
 import io.sidewarp.v1.CloseSessionResponse;
@@ -105,7 +105,7 @@ final class DeviceApi extends DeviceServiceGrpc.DeviceServiceImplBase {
         calls.answer(
                 observer,
                 calls.registry()
-                        .collect(Peer.CONTEXT.get(), Session::info)
+                        .collect(Peer.CONTEXT.get(), SidecarSession::info)
                         .thenApply(sessions -> ListSessionsResponse.newBuilder()
                                 .addAllSessions(sessions)
                                 .build()));

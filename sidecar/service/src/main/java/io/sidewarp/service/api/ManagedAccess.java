@@ -5,22 +5,16 @@ package io.sidewarp.service.api;
 
 import io.grpc.Status;
 import io.sidewarp.service.error.ApiError;
-import io.sidewarp.service.memory.RegisteredRegion;
-import io.sidewarp.service.session.Session;
+import io.sidewarp.service.memory.SessionRegion;
+import io.sidewarp.service.session.SidecarSession;
 import java.lang.foreign.MemorySegment;
 
 /** Checks and copies for Store and Load on a managed region. Runs on the session's thread. */
-final class ManagedAccess {
-
-    private final RegisteredRegion region;
-
-    private ManagedAccess(RegisteredRegion region) {
-        this.region = region;
-    }
+record ManagedAccess(SessionRegion region) {
 
     /** Finds the region. Checks that it is managed and that the offset is inside it. */
-    static ManagedAccess of(Session session, long id, long offset) {
-        RegisteredRegion region = session.memory().require(id);
+    static ManagedAccess of(SidecarSession session, long id, long offset) {
+        SessionRegion region = session.memory().require(id);
         if (!region.managed()) {
             throw ApiError.state(
                     "region " + id + " is the shared file " + region.region().path()

@@ -7,7 +7,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.service.memory.RegionPlan;
-import io.sidewarp.service.session.Session;
+import io.sidewarp.service.session.SidecarSession;
 import io.sidewarp.v1.AllocateProtectionDomainRequest;
 import io.sidewarp.v1.AllocateProtectionDomainResponse;
 import io.sidewarp.v1.DeallocateProtectionDomainRequest;
@@ -73,7 +73,7 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
                 region -> RegisterRegionResponse.newBuilder().setRegion(region).build());
     }
 
-    private static RegionPlan plan(RegisterRegionRequest request, Session session) {
+    private static RegionPlan plan(RegisterRegionRequest request, SidecarSession session) {
         ProtectionDomain domain = session.memory().domain(request.getProtectionDomain());
         return RegionPlan.of(
                 request, domain, session.connections().queuePair(request.getConnection(), domain), session.context());
@@ -102,13 +102,13 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
 
     @Override
     public StreamObserver<StoreRequest> store(StreamObserver<StoreResponse> observer) {
-        return new StoreCall(calls, (ServerCallStreamObserver<StoreResponse>) observer);
+        return new StoreCallHandler(calls, (ServerCallStreamObserver<StoreResponse>) observer);
     }
 
     @Override
     public void load(LoadRequest request, StreamObserver<LoadResponse> observer) {
         ServerCallStreamObserver<LoadResponse> call = (ServerCallStreamObserver<LoadResponse>) observer;
-        LoadCall load = new LoadCall(calls, call);
+        LoadCallHandler load = new LoadCallHandler(calls, call);
         calls.inSession(request.getSession(), observer, session -> load.start(session, request));
     }
 }

@@ -4,7 +4,7 @@
 package io.sidewarp.service.api;
 
 import io.grpc.stub.ServerCallStreamObserver;
-import io.sidewarp.service.session.Session;
+import io.sidewarp.service.session.SidecarSession;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +20,7 @@ final class ReadyHook {
     }
 
     /** Sets the action that sends, which runs on the session's thread. Must be called before the first send. */
-    void arm(Session session, Runnable send) {
+    void arm(SidecarSession session, Runnable send) {
         armed = () -> session.context().run(send);
     }
 

@@ -7,7 +7,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.peer.Peer;
-import io.sidewarp.service.transfer.QueueCall;
+import io.sidewarp.service.transfer.QueueCallHandler;
 import io.sidewarp.service.transfer.SessionTransfers;
 import io.sidewarp.v1.FlushRequest;
 import io.sidewarp.v1.FlushResponse;
@@ -42,10 +42,7 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
         transfer(
                 request.getSession(),
                 observer,
-                transfers -> {
-                    requireWork(request.hasWork());
-                    return transfers.write(request.getConnection(), request.getWork());
-                },
+                transfers -> transfers.write(request.getConnection(), given(request.hasWork(), request.getWork())),
                 completion ->
                         WriteResponse.newBuilder().setCompletion(completion).build());
     }
@@ -55,10 +52,7 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
         transfer(
                 request.getSession(),
                 observer,
-                transfers -> {
-                    requireWork(request.hasWork());
-                    return transfers.read(request.getConnection(), request.getWork());
-                },
+                transfers -> transfers.read(request.getConnection(), given(request.hasWork(), request.getWork())),
                 completion ->
                         ReadResponse.newBuilder().setCompletion(completion).build());
     }
@@ -68,10 +62,7 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
         transfer(
                 request.getSession(),
                 observer,
-                transfers -> {
-                    requireWork(request.hasWork());
-                    return transfers.send(request.getConnection(), request.getWork());
-                },
+                transfers -> transfers.send(request.getConnection(), given(request.hasWork(), request.getWork())),
                 completion ->
                         SendResponse.newBuilder().setCompletion(completion).build());
     }
@@ -91,10 +82,10 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
         transfer(
                 request.getSession(),
                 observer,
-                transfers -> {
-                    requireWork(request.hasWork());
-                    return transfers.receive(request);
-                },
+                transfers -> transfers.receive(
+                        request.getConnection(),
+                        request.getSharedReceiveQueue(),
+                        given(request.hasWork(), request.getWork())),
                 completion ->
                         ReceiveResponse.newBuilder().setCompletion(completion).build());
     }
@@ -111,14 +102,18 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
 
     @Override
     public StreamObserver<QueueRequest> queue(StreamObserver<QueueResponse> observer) {
-        return new QueueCall((ServerCallStreamObserver<QueueResponse>) observer, calls.registry(), Peer.CONTEXT.get());
+        Peer peer = Peer.CONTEXT.get();
+        return new QueueCallHandler(
+                (ServerCallStreamObserver<QueueResponse>) observer,
+                token -> calls.registry().require(token, peer).transfers());
     }
 
-    /** Rejects a request without work. Otherwise an empty message would be sent, and the call would succeed. */
-    private static void requireWork(boolean given) {
-        if (!given) {
+    /** Returns the work. Without this check an empty message would be sent, and the call would succeed. */
+    private static <W> W given(boolean hasWork, W work) {
+        if (!hasWork) {
             throw ApiError.invalid("work is not set; set it, without elements for an operation of no bytes");
         }
+        return work;
     }
 
     private <R> void transfer(

@@ -3,6 +3,12 @@
 
 package io.sidewarp.service.config;
 
+import static java.time.Duration.ofDays;
+import static java.time.Duration.ofHours;
+import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofMinutes;
+import static java.time.Duration.ofSeconds;
+
 import io.netty.util.NetUtil;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.net.CongestionControl;
@@ -100,7 +106,7 @@ public final class ConfigValidator {
                 .busyPollMicros()
                 .ifPresent(micros -> range("sidewarp.advanced.busy-poll-micros", micros, 0, 1_000_000));
         range("sidewarp.advanced.worker-threads", config.advanced().workerThreads(), 1, 1024);
-        duration("sidewarp.drain-timeout", config.drainTimeout(), Duration.ZERO, Duration.ofHours(1));
+        duration("sidewarp.drain-timeout", config.drainTimeout(), Duration.ZERO, ofHours(1));
     }
 
     private void api(SidewarpConfig.Api api, String tcpHost) {
@@ -197,18 +203,10 @@ public final class ConfigValidator {
                         "an IP address of this machine, or 0.0.0.0 or :: for all");
             }
         });
-        duration("sidewarp.connection.timeout", connection.timeout(), Duration.ofMillis(1), Duration.ofHours(1));
-        duration(
-                "sidewarp.connection.stall-timeout",
-                connection.stallTimeout(),
-                Duration.ofMillis(1),
-                Duration.ofDays(1));
+        duration("sidewarp.connection.timeout", connection.timeout(), ofMillis(1), ofHours(1));
+        duration("sidewarp.connection.stall-timeout", connection.stallTimeout(), ofMillis(1), ofDays(1));
         if (!connection.keepAlive().isZero()) {
-            duration(
-                    "sidewarp.connection.keep-alive",
-                    connection.keepAlive(),
-                    Duration.ofSeconds(1),
-                    Duration.ofHours(4));
+            duration("sidewarp.connection.keep-alive", connection.keepAlive(), ofSeconds(1), ofHours(4));
         }
         connection.congestionControl().ifPresent(name -> {
             if (!CONGESTION_CONTROL.matcher(name).matches()) {
@@ -218,49 +216,21 @@ public final class ConfigValidator {
                         "a name of Linux such as cubic, reno, bbr or dctcp");
             }
         });
-        duration(
-                "sidewarp.connection.first-fpdu-delay",
-                connection.firstFpduDelay(),
-                Duration.ZERO,
-                Duration.ofMinutes(1));
+        duration("sidewarp.connection.first-fpdu-delay", connection.firstFpduDelay(), Duration.ZERO, ofMinutes(1));
     }
 
-    private void connection(SidewarpConfig.Advanced.AdvancedConnection connection, SidewarpConfig.Limits limits) {
-        duration(
-                "sidewarp.advanced.connection.linger-timeout",
-                connection.lingerTimeout(),
-                Duration.ofMillis(1),
-                Duration.ofHours(1));
+    private void connection(AdvancedConfig.Connection connection, SidewarpConfig.Limits limits) {
+        duration("sidewarp.advanced.connection.linger-timeout", connection.lingerTimeout(), ofMillis(1), ofHours(1));
         range("sidewarp.advanced.connection.udp-port", connection.udpPort(), 1, 65_535);
-        atMost("sidewarp.advanced.connection.ird", connection.ird(), 0, "sidewarp.limits.ird", limits.ird());
-        atMost("sidewarp.advanced.connection.ord", connection.ord(), 0, "sidewarp.limits.ord", limits.ord());
-        atMost(
-                "sidewarp.advanced.connection.send-queue",
-                connection.sendQueue(),
-                1,
-                "sidewarp.limits.send-queue",
-                limits.sendQueue());
-        atMost(
-                "sidewarp.advanced.connection.receive-queue",
-                connection.receiveQueue(),
-                1,
-                "sidewarp.limits.receive-queue",
-                limits.receiveQueue());
-        atMost(
-                "sidewarp.advanced.connection.queue-outstanding",
-                connection.queueOutstanding(),
-                1,
-                "sidewarp.limits.queue-outstanding",
-                limits.queueOutstanding());
-        atMost(
-                "sidewarp.advanced.connection.backlog",
-                connection.backlog(),
-                1,
-                "sidewarp.limits.backlog",
-                limits.backlog());
+        atMost("ird", connection.ird(), 0, limits.ird());
+        atMost("ord", connection.ord(), 0, limits.ord());
+        atMost("send-queue", connection.sendQueue(), 1, limits.sendQueue());
+        atMost("receive-queue", connection.receiveQueue(), 1, limits.receiveQueue());
+        atMost("queue-outstanding", connection.queueOutstanding(), 1, limits.queueOutstanding());
+        atMost("backlog", connection.backlog(), 1, limits.backlog());
     }
 
-    private void startup(SidewarpConfig.Connection connection, SidewarpConfig.Advanced.AdvancedConnection advanced) {
+    private void startup(SidewarpConfig.Connection connection, AdvancedConfig.Connection advanced) {
         boolean crcOff = connection.crc() == CrcPolicy.REFUSED || connection.allowCrcOff();
         if (crcOff
                 && connection
@@ -304,22 +274,18 @@ public final class ConfigValidator {
         range("sidewarp.sctp.total-reorder-octets", sctp.totalReorderOctets(), 1 << 16, 1 << 30);
     }
 
-    private void sctp(SidewarpConfig.Advanced.AdvancedSctp sctp) {
+    private void sctp(AdvancedConfig.Sctp sctp) {
         range("sidewarp.advanced.sctp.streams", sctp.streams(), 1, 65_535);
         if (sctp.maxPathMtu() != 0) {
             range("sidewarp.advanced.sctp.max-path-mtu", sctp.maxPathMtu(), SctpSettings.MIN_PATH_MTU, 65_535);
         }
         range("sidewarp.advanced.sctp.send-buffer", sctp.sendBuffer(), 1 << 16, 1 << 30);
         range("sidewarp.advanced.sctp.receive-buffer", sctp.receiveBuffer(), SctpSettings.MIN_RECEIVE_BUFFER, 1 << 30);
-        duration(
-                "sidewarp.advanced.sctp.heartbeat-interval",
-                sctp.heartbeatInterval(),
-                Duration.ofMillis(100),
-                Duration.ofHours(1));
-        duration("sidewarp.advanced.sctp.sack-delay", sctp.sackDelay(), Duration.ofMillis(1), Duration.ofMillis(500));
-        duration("sidewarp.advanced.sctp.rto-min", sctp.rtoMin(), Duration.ofMillis(1), sctp.rtoMax());
+        duration("sidewarp.advanced.sctp.heartbeat-interval", sctp.heartbeatInterval(), ofMillis(100), ofHours(1));
+        duration("sidewarp.advanced.sctp.sack-delay", sctp.sackDelay(), ofMillis(1), ofMillis(500));
+        duration("sidewarp.advanced.sctp.rto-min", sctp.rtoMin(), ofMillis(1), sctp.rtoMax());
         duration("sidewarp.advanced.sctp.rto-initial", sctp.rtoInitial(), sctp.rtoMin(), sctp.rtoMax());
-        duration("sidewarp.advanced.sctp.rto-max", sctp.rtoMax(), Duration.ofMillis(1), Duration.ofMinutes(10));
+        duration("sidewarp.advanced.sctp.rto-max", sctp.rtoMax(), ofMillis(1), ofMinutes(10));
         range("sidewarp.advanced.sctp.path-retransmissions", sctp.pathRetransmissions(), 1, 100);
         range("sidewarp.advanced.sctp.association-retransmissions", sctp.associationRetransmissions(), 1, 100);
     }
@@ -328,7 +294,7 @@ public final class ConfigValidator {
         List<String> addresses = sctp.addresses().orElse(List.of());
         String given = String.join(",", addresses);
         boolean several = new HashSet<>(addresses).size() > 1;
-        if (several && sctp.stack() == SctpStackKind.UDP) {
+        if (several && sctp.stack() == SidewarpConfig.SctpStackKind.UDP) {
             add("sidewarp.sctp.addresses", given, "one address, as sidewarp.sctp.stack is udp; several with kernel");
         } else if (!addresses.stream().allMatch(ConfigValidator::isBindable)) {
             add("sidewarp.sctp.addresses", given, "IP addresses of this machine, separated by commas, and no wildcard");
@@ -362,13 +328,13 @@ public final class ConfigValidator {
                 .filter(address -> !address.isAnyLocalAddress());
     }
 
-    private void rest(SidewarpConfig.Advanced config) {
+    private void rest(AdvancedConfig config) {
         range("sidewarp.advanced.telemetry.latency-sampling", config.telemetry().latencySampling(), 1, 1 << 20);
         duration(
                 "sidewarp.advanced.telemetry.shutdown-timeout",
                 config.telemetry().shutdownTimeout(),
                 Duration.ZERO,
-                Duration.ofMinutes(1));
+                ofMinutes(1));
         range("sidewarp.advanced.log.messages-per-minute", config.log().messagesPerMinute(), 1, 1_000_000);
     }
 
@@ -382,9 +348,13 @@ public final class ConfigValidator {
         }
     }
 
-    private void atMost(String name, int value, int low, String limitName, int limit) {
+    /** Checks the default of a connection option against the limit of the same name. */
+    private void atMost(String name, int value, int low, int limit) {
         if (value < low || value > limit) {
-            add(name, Integer.toString(value), low + " to " + limit + " (" + limitName + ")");
+            add(
+                    "sidewarp.advanced.connection." + name,
+                    Integer.toString(value),
+                    low + " to " + limit + " (sidewarp.limits." + name + ")");
         }
     }
 

@@ -6,7 +6,7 @@ package io.sidewarp.service.connection;
 import io.grpc.StatusRuntimeException;
 import io.sidewarp.engine.verbs.StreamError;
 import io.sidewarp.service.error.ApiError;
-import io.sidewarp.service.transfer.Completions;
+import io.sidewarp.service.transfer.CompletionProtos;
 import io.sidewarp.v1.ConnectionStateChange;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -85,7 +85,7 @@ final class ClosedConnections {
                 : ApiError.closed(
                         connection.error,
                         "connection " + id + " has ended: " + connection.end.getMessage() + "; "
-                                + Completions.remedy(connection.error));
+                                + CompletionProtos.remedy(connection.error));
     }
 
     /**
@@ -117,13 +117,12 @@ final class ClosedConnections {
      */
     void end() {
         closed.values().forEach(this::keepLoss);
-        StatusRuntimeException first = firstLoss;
-        if (first != null) {
+        if (firstLoss != null) {
             throw losses == 1
-                    ? first
+                    ? firstLoss
                     : ApiError.withMessage(
-                            first,
-                            first.getStatus().getDescription() + "; the same holds for " + (losses - 1)
+                            firstLoss,
+                            firstLoss.getStatus().getDescription() + "; the same holds for " + (losses - 1)
                                     + " more connections of the session");
         }
     }

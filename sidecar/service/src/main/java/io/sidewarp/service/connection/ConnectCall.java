@@ -24,37 +24,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * One Connect call. Looks up the peer's name, and connects to the first address that is reachable. Confined to the
  * session's thread.
+ *
+ * @param given connection of CreateConnection to use; null: the call creates a connection
  */
-final class ConnectCall {
+record ConnectCall(
+        SessionConnections connections,
+        SessionContext context,
+        ConnectRequest request,
+        ConnectionPlan plan,
+        Context trace,
+        ConnectionAttempt attempt,
+        @Nullable SessionConnection given) {
 
     /** Minimum time for one of several addresses, if that much is left. TCP sends a second SYN after one second. */
     private static final Duration LEAST_REACH_TIMEOUT = Duration.ofMillis(1500);
-
-    private final SessionConnections connections;
-    private final SessionContext context;
-    private final ConnectRequest request;
-    private final ConnectionPlan plan;
-    private final Context trace;
-    private final ConnectionAttempt attempt;
-    private final @Nullable SessionConnection given;
-
-    /** @param given connection of CreateConnection to use; null: the call creates a connection */
-    ConnectCall(
-            SessionConnections connections,
-            SessionContext context,
-            ConnectRequest request,
-            ConnectionPlan plan,
-            Context trace,
-            ConnectionAttempt attempt,
-            @Nullable SessionConnection given) {
-        this.connections = connections;
-        this.context = context;
-        this.request = request;
-        this.plan = plan;
-        this.trace = trace;
-        this.attempt = attempt;
-        this.given = given;
-    }
 
     /** Connects. The result is complete when the peer has accepted. */
     CompletableFuture<Connection> start(NameLookups names) {

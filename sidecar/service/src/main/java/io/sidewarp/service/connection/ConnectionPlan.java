@@ -8,7 +8,7 @@ import io.grpc.Status;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.Llp;
-import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.service.config.AdvancedConfig;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.quota.RequestLimits;
@@ -26,14 +26,12 @@ import java.time.Duration;
 record ConnectionPlan(
         long domain, int sendQueue, int receiveQueue, long sharedReceives, ConnectionParameters parameters) {
 
-    private static final int MAX_PORT = 65_535;
     private static final Duration MAX_TIMEOUT = Duration.ofHours(1);
 
     static ConnectionPlan of(ConnectionOptions options, ByteString privateData, SessionContext context) {
         checkPrivateData(privateData, context);
         RequestLimits limits = context.requests();
-        SidewarpConfig.Advanced.AdvancedConnection defaults =
-                context.config().advanced().connection();
+        AdvancedConfig.Connection defaults = context.config().advanced().connection();
         int sendQueue = limits.sendQueue().check("options.send_queue", options.getSendQueue(), defaults.sendQueue());
         int receiveQueue = options.getSharedReceiveQueue() == 0
                 ? limits.receiveQueue()
@@ -62,8 +60,8 @@ record ConnectionPlan(
     private static int noReceiveQueue(ConnectionOptions options) {
         if (options.getReceiveQueue() != 0) {
             throw ApiError.invalid("options.receive_queue is " + Integer.toUnsignedString(options.getReceiveQueue())
-                    + ", but with options.shared_receive_queue the connection has no receive queue of its own; leave one"
-                    + " of them unset");
+                    + ", but with options.shared_receive_queue the connection has no receive queue of its own; leave"
+                    + " one of them unset");
         }
         return 0;
     }
@@ -77,15 +75,11 @@ record ConnectionPlan(
 
     /** Checks that a connection uses the same lower layer as its listener. */
     static void checkLlp(ConnectionOptions options, io.sidewarp.v1.Llp listener) {
-        if (options.getLlp() != io.sidewarp.v1.Llp.LLP_UNSPECIFIED && !isSame(options.getLlp(), listener)) {
-            throw ApiError.invalid("options.llp is " + options.getLlp() + ", but the llp of the listener is "
-                    + (listener == io.sidewarp.v1.Llp.LLP_UNSPECIFIED ? io.sidewarp.v1.Llp.LLP_TCP : listener)
+        io.sidewarp.v1.Llp own = listener == io.sidewarp.v1.Llp.LLP_UNSPECIFIED ? io.sidewarp.v1.Llp.LLP_TCP : listener;
+        if (options.getLlp() != io.sidewarp.v1.Llp.LLP_UNSPECIFIED && options.getLlp() != own) {
+            throw ApiError.invalid("options.llp is " + options.getLlp() + ", but the llp of the listener is " + own
                     + "; leave options.llp unset, and listen at the one that you want");
         }
-    }
-
-    private static boolean isSame(io.sidewarp.v1.Llp one, io.sidewarp.v1.Llp listener) {
-        return one == listener || (one == io.sidewarp.v1.Llp.LLP_TCP && listener == io.sidewarp.v1.Llp.LLP_UNSPECIFIED);
     }
 
     /**
@@ -110,9 +104,11 @@ record ConnectionPlan(
 
     private static int udpPort(ConnectionOptions options, SessionContext context) {
         int port = options.getUdpPort();
-        if (port < 0 || port > MAX_PORT) {
+        if (port < 0 || port > AddressResolver.MAX_PORT) {
             throw ApiError.invalid(
-                    "options.udp_port", Integer.toUnsignedString(port), "1 to " + MAX_PORT + ", or 0 for the default");
+                    "options.udp_port",
+                    Integer.toUnsignedString(port),
+                    "1 to " + AddressResolver.MAX_PORT + ", or 0 for the default");
         }
         return port == 0 ? context.config().advanced().connection().udpPort() : port;
     }

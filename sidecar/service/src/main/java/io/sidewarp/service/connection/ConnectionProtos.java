@@ -4,20 +4,24 @@
 package io.sidewarp.service.connection;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Duration;
+import io.sidewarp.engine.verbs.AssociationAttributes;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.StreamError;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.transfer.SharedReceiveWork;
+import io.sidewarp.v1.Association;
+import io.sidewarp.v1.AssociationPath;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionCounters;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.Llp;
 import java.net.InetSocketAddress;
 
-/** Converts connections to the form of the API. */
-final class ConnectionProtos {
+/** Converts connections and SCTP associations to the form of the API. */
+public final class ConnectionProtos {
 
     private ConnectionProtos() {}
 
@@ -93,6 +97,48 @@ final class ConnectionProtos {
                 .setImmediatesReceived(counters.immediatesReceived())
                 .setAtomicsSent(counters.atomicsSent())
                 .setAtomicsServed(counters.atomicsServed())
+                .build();
+    }
+
+    /** Converts an SCTP association. */
+    public static Association association(AssociationAttributes attributes) {
+        Association.Builder builder = Association.newBuilder()
+                .setId(attributes.id())
+                .setInitiator(attributes.initiator())
+                .setLocalAddress(address(attributes.localAddress()))
+                .setLocalPort(attributes.localAddress().getPort())
+                .setRemoteAddress(address(attributes.remoteAddress()))
+                .setRemotePort(attributes.remoteAddress().getPort())
+                .setRemoteUdpPort(attributes.remoteUdpPort())
+                .setStreams(attributes.streams())
+                .setOccupiedStreams(attributes.occupiedStreams())
+                .setChunksSent(attributes.chunksSent())
+                .setChunksReceived(attributes.chunksReceived())
+                .setEarlyChunks(attributes.earlyChunks())
+                .setRetransmittedChunks(attributes.retransmittedChunks())
+                .setPendingChunks(attributes.pendingChunks())
+                .setUnacknowledgedChunks(attributes.unacknowledgedChunks())
+                .setPeerWindow(attributes.peerWindow());
+        attributes.paths().forEach(path -> builder.addPaths(path(path)));
+        return builder.build();
+    }
+
+    private static AssociationPath path(io.sidewarp.engine.verbs.AssociationPath path) {
+        return AssociationPath.newBuilder()
+                .setAddress(path.remote().getHostAddress())
+                .setPrimary(path.primary())
+                .setActive(path.active())
+                .setSmoothedRtt(duration(path.smoothedRtt()))
+                .setRto(duration(path.rto()))
+                .setCongestionWindow(path.congestionWindow())
+                .setPathMtu(path.pathMtu())
+                .build();
+    }
+
+    private static Duration duration(java.time.Duration duration) {
+        return Duration.newBuilder()
+                .setSeconds(duration.getSeconds())
+                .setNanos(duration.getNano())
                 .build();
     }
 }

@@ -122,9 +122,8 @@ public final class ListenCall {
             if (status != null) {
                 observer.onError(ApiError.of(status.getCode(), String.valueOf(status.getDescription())));
             }
-            Listener current = listener;
-            if (current != null) {
-                closeListener(current);
+            if (listener != null) {
+                closeListener(listener);
             } else if (bound) {
                 finish();
             }

@@ -6,6 +6,7 @@ package io.sidewarp.service.connection;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.quota.Grant;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -46,15 +47,11 @@ final class NameLookups {
      *     the connection exists
      */
     Lookup begin(String name, Duration timeout, int connections) {
-        context.quotas().connections().take(connections);
-        Lookup lookup;
-        try {
-            lookup = new Lookup(name, timeout, connections);
-            open.add(lookup);
-        } catch (RuntimeException | Error e) {
-            context.quotas().connections().give(connections);
-            throw e;
-        }
+        Lookup lookup = Grant.holding(grant -> {
+            grant.take(context.quotas().connections(), connections);
+            return new Lookup(name, timeout, grant);
+        });
+        open.add(lookup);
         waiting.add(lookup);
         run();
         return lookup;
@@ -63,7 +60,7 @@ final class NameLookups {
     /** Ends all look-ups and starts no more. */
     void release() {
         for (Lookup lookup : List.copyOf(open)) {
-            lookup.end(null, failed(Kind.ABORTED, "the session ended"));
+            lookup.end(null, new ConnectionFailedException(Kind.ABORTED, "the session ended"));
         }
         released = true;
         settle();
@@ -84,7 +81,7 @@ final class NameLookups {
     }
 
     private void run() {
-        while (running < context.limits().lookups()) {
+        while (running < context.config().limits().lookups()) {
             Lookup next = waiting.poll();
             if (next == null) {
                 return;
@@ -113,13 +110,9 @@ final class NameLookups {
         try {
             return List.of(InetAddress.getAllByName(name));
         } catch (UnknownHostException e) {
-            throw new CompletionException(failed(
+            throw new CompletionException(new ConnectionFailedException(
                     Kind.UNREACHABLE, "the name \"" + name + "\" is not known; check its spelling and the pod's DNS"));
         }
-    }
-
-    private static ConnectionFailedException failed(Kind kind, String message) {
-        return new ConnectionFailedException(kind, message);
     }
 
     /** One look-up. */
@@ -128,19 +121,15 @@ final class NameLookups {
         private final String name;
         private final CompletableFuture<List<InetAddress>> result = new CompletableFuture<>();
         private final Duration timeout;
-        private final int connections;
+        private final Grant grant;
         private final long begin = System.nanoTime();
         private final Future<?> timer;
 
-        private Lookup(String name, Duration timeout, int connections) {
+        private Lookup(String name, Duration timeout, Grant grant) {
             this.name = name;
             this.timeout = timeout;
-            this.connections = connections;
+            this.grant = grant;
             this.timer = context.loop().schedule(this::late, timeout.toNanos(), TimeUnit.NANOSECONDS);
-        }
-
-        String name() {
-            return name;
         }
 
         /**
@@ -159,13 +148,13 @@ final class NameLookups {
 
         /** Ends the look-up because the caller no longer needs it. */
         void cancel() {
-            end(null, failed(Kind.ABORTED, "the call was cancelled"));
+            end(null, new ConnectionFailedException(Kind.ABORTED, "the call was cancelled"));
         }
 
         private void late() {
             end(
                     null,
-                    failed(
+                    new ConnectionFailedException(
                             Kind.TIMEOUT,
                             "the DNS did not return the address of \"" + name + "\" within " + timeout.toMillis()
                                     + " ms; check the pod's DNS, or give more time (options.timeout,"
@@ -178,7 +167,7 @@ final class NameLookups {
             }
             waiting.remove(this);
             timer.cancel(false);
-            context.quotas().connections().give(connections);
+            grant.close();
             if (addresses != null) {
                 result.complete(addresses);
             } else {

@@ -88,54 +88,51 @@ final class SessionConnection {
         this.context = context;
         this.domain = domain;
         this.onClosed = onClosed;
+        this.id = context.ids().incrementAndGet();
         int entries = plan.sendQueue() + plan.receiveQueue();
-        CompletionQueue created = null;
+        CompletionQueue newCompletions = null;
+        QueuePair newPair = null;
         try {
             grant.take(context.quotas().connections(), 1)
                     .take(context.quotas().completionEntries(), entries)
                     .take(context.quotas().receives(), plan.receiveQueue())
                     .take(context.quotas().workEntries(), entries);
-            created = context.device().createCompletionQueue(entries);
-            this.queuePair = context.device()
+            newCompletions = context.device().createCompletionQueue(entries);
+            newPair = context.device()
                     .createQueuePair(new QueuePairAttributes(
                             domain,
-                            created,
-                            shared == null ? created : shared.receiveCompletions(),
+                            newCompletions,
+                            shared == null ? newCompletions : shared.receiveCompletions(),
                             plan.sendQueue(),
                             Math.max(1, plan.receiveQueue()),
                             shared == null ? null : shared.queue()));
-        } catch (RuntimeException | Error e) {
-            if (created != null) {
-                created.close();
-            }
-            grant.close();
-            throw e;
-        }
-        this.completions = created;
-        this.id = context.ids().incrementAndGet();
-        try {
             this.work = new ConnectionWork(
                     id,
-                    queuePair,
+                    newPair,
                     domain,
-                    completions,
+                    newCompletions,
                     plan.sendQueue(),
                     plan.receiveQueue(),
                     shared,
                     context.loop(),
                     context.meter());
         } catch (RuntimeException | Error e) {
-            CompletionQueue unused = created;
-            queuePair
-                    .abort()
-                    .whenCompleteAsync(
-                            (ignored, failure) -> {
-                                unused.close();
-                                grant.close();
-                            },
-                            context.loop());
+            CompletionQueue unused = newCompletions;
+            Runnable giveBack = () -> {
+                if (unused != null) {
+                    unused.close();
+                }
+                grant.close();
+            };
+            if (newPair == null) {
+                giveBack.run();
+            } else {
+                newPair.abort().whenCompleteAsync((ignored, failure) -> giveBack.run(), context.loop());
+            }
             throw e;
         }
+        this.completions = newCompletions;
+        this.queuePair = newPair;
         this.waits = new ConnectionWaits(context.loop(), work, this::tell);
         this.passive = context.telemetry().work().passive();
         this.stopCollection = context.telemetry().beforeCollection(this::updatePassive);
@@ -160,14 +157,13 @@ final class SessionConnection {
      */
     ConnectionOptions claim() {
         requireNotEnding();
-        ConnectionOptions offered = options;
-        if (claimed || offered == null) {
+        if (claimed || options == null) {
             throw ApiError.state(
                     "connection " + id + " is used by another Connect or Accept call, or has been; a connection"
                             + " serves one call: create another connection with CreateConnection");
         }
         claimed = true;
-        return offered;
+        return options;
     }
 
     /** Lets another call use this connection, unless the previous call has begun to connect. */
@@ -208,12 +204,11 @@ final class SessionConnection {
      *     aborted in that case
      */
     void chargeReached() {
-        PeerShare share = peerShare;
-        if (isClosed() || share == null) {
+        if (isClosed() || peerShare == null) {
             return;
         }
         try {
-            share.moveTo(queuePair.attributes().remoteAddress().getAddress());
+            peerShare.moveTo(queuePair.attributes().remoteAddress().getAddress());
         } catch (RuntimeException | Error e) {
             abort();
             throw e;
@@ -392,7 +387,7 @@ final class SessionConnection {
             watcher.accept(change);
         }
         context.events()
-                .event(OpenSessionResponse.newBuilder().setConnection(change).build());
+                .accept(OpenSessionResponse.newBuilder().setConnection(change).build());
     }
 
     /** Returns the current state change for watchers. */
@@ -407,9 +402,8 @@ final class SessionConnection {
                 .setState(state())
                 .setCompletions(work.told())
                 .setMessage(text);
-        StreamError cause = error;
-        if (cause != null) {
-            change.setError(ApiError.rdma(cause));
+        if (error != null) {
+            change.setError(ApiError.rdma(error));
         }
         return change.build();
     }
@@ -422,9 +416,8 @@ final class SessionConnection {
         queuePair.close();
         completions.close();
         grant.close();
-        PeerShare share = peerShare;
-        if (share != null) {
-            share.close();
+        if (peerShare != null) {
+            peerShare.close();
         }
         LOG.debugf(
                 "event=connection-closed session=%s connection=%d message=%s",

@@ -29,7 +29,6 @@ import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.CreateConnectionRequest;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -150,8 +149,8 @@ public final class SessionConnections implements ConnectionLookup {
      *
      * @param waiting finds the request; fails if the request no longer waits
      */
-    ConnectionAttempt accept(AcceptRequest request, Supplier<PendingRequest> waiting, Context trace) {
-        PendingRequest peer = waiting.get();
+    ConnectionAttempt accept(AcceptRequest request, Supplier<SessionListeners.PendingRequest> waiting, Context trace) {
+        SessionListeners.PendingRequest peer = waiting.get();
         ConnectionOptions listener = peer.call().options();
         if (request.getConnection() != 0) {
             return use(
@@ -173,7 +172,7 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     private CompletableFuture<Connection> accept(
-            PendingRequest peer,
+            SessionListeners.PendingRequest peer,
             ConnectionOptions options,
             ByteString privateData,
             Context trace,
@@ -189,9 +188,9 @@ public final class SessionConnections implements ConnectionLookup {
 
     private static void requireNoPosts(long afterPosts) {
         if (afterPosts != 0) {
-            throw ApiError.invalid(
-                    "after_posts is " + Long.toUnsignedString(afterPosts)
-                            + ", but connection is not set; work can be posted before to a connection of CreateConnection only");
+            throw ApiError.invalid("after_posts is " + Long.toUnsignedString(afterPosts)
+                    + ", but connection is not set; work can be posted before to a connection of"
+                    + " CreateConnection only");
         }
     }
 
@@ -318,11 +317,7 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     public List<Connection> list() {
-        List<Connection> list = new ArrayList<>(open.size());
-        for (SessionConnection connection : open.values()) {
-            list.add(connection.toProto());
-        }
-        return list;
+        return open.values().stream().map(SessionConnection::toProto).toList();
     }
 
     public int count() {
@@ -331,21 +326,17 @@ public final class SessionConnections implements ConnectionLookup {
 
     /** Returns the number of send work requests in progress. */
     public long workUnderWay() {
-        long sum = 0;
-        for (SessionConnection connection : open.values()) {
-            sum += connection.work().sendOutstanding();
-        }
-        return sum;
+        return open.values().stream()
+                .mapToLong(connection -> connection.work().sendOutstanding())
+                .sum();
     }
 
     /** Returns the number of bytes that moved on the open connections. */
     public long octetsMoved() {
-        long sum = 0;
-        for (SessionConnection connection : open.values()) {
-            sum += connection.queuePair().counters().octetsSent()
-                    + connection.queuePair().counters().octetsReceived();
-        }
-        return sum;
+        return open.values().stream()
+                .map(connection -> connection.queuePair().counters())
+                .mapToLong(counters -> counters.octetsSent() + counters.octetsReceived())
+                .sum();
     }
 
     /** Closes all connections gracefully. */
@@ -366,11 +357,8 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     private CompletableFuture<Void> all(Function<SessionConnection, CompletableFuture<Void>> end) {
-        List<CompletableFuture<Void>> ends = new ArrayList<>(open.size());
-        for (SessionConnection connection : List.copyOf(open.values())) {
-            ends.add(end.apply(connection));
-        }
-        return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
+        return CompletableFuture.allOf(
+                List.copyOf(open.values()).stream().map(end).toArray(CompletableFuture[]::new));
     }
 
     private SessionConnection create(ConnectionPlan plan) {
@@ -380,9 +368,8 @@ public final class SessionConnections implements ConnectionLookup {
         SessionConnection connection =
                 new SessionConnection(context, plan, memory.domain(plan.domain()), sharedReceives(plan), this::forget);
         open.put(connection.id(), connection);
-        SessionRings receives = rings;
-        if (receives != null) {
-            connection.work().use(receives);
+        if (rings != null) {
+            connection.work().use(rings);
         }
         return connection;
     }

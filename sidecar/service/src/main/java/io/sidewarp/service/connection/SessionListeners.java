@@ -12,12 +12,12 @@ import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.quota.Grant;
 import io.sidewarp.service.telemetry.StartupFailure;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.ListenResponse;
 import io.sidewarp.v1.RejectRequest;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -33,6 +33,9 @@ public final class SessionListeners {
     private final Set<ListenCall> calls = new HashSet<>();
     private final Map<Long, PendingRequest> pending = new HashMap<>();
     private boolean ended;
+
+    /** Connection request that waits for a decision, and the Listen call that reported it. */
+    record PendingRequest(ListenCall call, ConnectionRequest request) {}
 
     public SessionListeners(SessionContext context, SessionConnections connections) {
         this.context = context;
@@ -57,7 +60,7 @@ public final class SessionListeners {
                 ConnectionPlan.llp(request.getLlp(), request.getLlpValue(), context.device()),
                 StartupPolicy.of(request.getOptions(), context.config()),
                 backlog,
-                context.limits().startupConnections(),
+                context.config().limits().startupConnections(),
                 ConnectionPlan.timeout(request.getOptions(), context));
         ListenCall call = new ListenCall(
                 this,
@@ -65,16 +68,12 @@ public final class SessionListeners {
                 request.getOptions().toBuilder().setLlp(request.getLlp()).build(),
                 observer);
         var address = AddressResolver.local(request.getAddress(), request.getPort(), context);
-        context.quotas().listeners().take(1);
-        try {
-            calls.add(call);
+        return Grant.holding(grant -> {
+            grant.take(context.quotas().listeners(), 1);
             call.start(address, attributes);
-        } catch (RuntimeException | Error e) {
-            calls.remove(call);
-            context.quotas().listeners().give(1);
-            throw e;
-        }
-        return call;
+            calls.add(call);
+            return call;
+        });
     }
 
     /**
@@ -108,11 +107,8 @@ public final class SessionListeners {
 
     /** Closes all listeners. Waiting requests are rejected, connections stay. The Listen calls end with the status. */
     public CompletableFuture<Void> close(Status status) {
-        List<CompletableFuture<Void>> ends = new ArrayList<>();
-        for (ListenCall call : List.copyOf(calls)) {
-            ends.add(call.close(status));
-        }
-        return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
+        return CompletableFuture.allOf(
+                List.copyOf(calls).stream().map(call -> call.close(status)).toArray(CompletableFuture[]::new));
     }
 
     /** Closes all listeners for good. Idempotent. */

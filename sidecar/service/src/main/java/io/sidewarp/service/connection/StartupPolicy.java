@@ -9,6 +9,7 @@ import io.sidewarp.engine.verbs.CrcPolicy;
 import io.sidewarp.engine.verbs.DepthNegotiation;
 import io.sidewarp.engine.verbs.MpaPolicy;
 import io.sidewarp.engine.verbs.RtrKind;
+import io.sidewarp.service.config.AdvancedConfig;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.v1.ConnectionOptions;
@@ -27,7 +28,7 @@ final class StartupPolicy {
 
     static MpaPolicy of(ConnectionOptions options, SidewarpConfig config) {
         SidewarpConfig.Connection common = config.connection();
-        SidewarpConfig.Advanced.AdvancedConnection defaults = config.advanced().connection();
+        AdvancedConfig.Connection defaults = config.advanced().connection();
         MpaOptions mpa = options.getMpa();
         if (options.getMaxFpdu() < 0) {
             throw ApiError.invalid("options.max_fpdu", Integer.toUnsignedString(options.getMaxFpdu()), "0 to 2^31-1");

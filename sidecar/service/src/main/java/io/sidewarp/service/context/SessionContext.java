@@ -15,10 +15,12 @@ import io.sidewarp.service.quota.RequestLimits;
 import io.sidewarp.service.quota.SessionQuotas;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.telemetry.WorkMeter;
-import io.sidewarp.service.transfer.RingSockets;
+import io.sidewarp.service.transfer.RingServer;
+import io.sidewarp.v1.OpenSessionResponse;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * Objects that the parts of one session share.
@@ -31,6 +33,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * @param requests limits of single requests
  * @param peers quotas of remote addresses, over all sessions
  * @param ids counter for object ids, unique within the sidecar
+ * @param events takes the asynchronous events of the session, on the session's thread
  * @param meter meter of the session's thread
  */
 public record SessionContext(
@@ -41,14 +44,14 @@ public record SessionContext(
         Executor lookups,
         Device device,
         Optional<SharedVolume> sharedVolume,
-        Optional<RingSockets> ringSockets,
+        Optional<RingServer> ringSockets,
         SidewarpConfig config,
         EffectiveLimits limits,
         RequestLimits requests,
         SessionQuotas quotas,
         PeerQuotas peers,
         AtomicLong ids,
-        SessionEvents events,
+        Consumer<OpenSessionResponse> events,
         Telemetry telemetry,
         WorkMeter meter,
         PeerLogs logs) {

@@ -19,6 +19,7 @@ import io.sidewarp.v1.ConnectionRejected;
 import io.sidewarp.v1.ErrorAdvice;
 import io.sidewarp.v1.RdmaError;
 import io.sidewarp.v1.Retry;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
@@ -142,36 +143,28 @@ public final class ApiError {
 
     /** Returns the protocol error in the details of a status. */
     public static Optional<RdmaError> rdma(StatusRuntimeException status) {
-        com.google.rpc.Status details = StatusProto.fromThrowable(status);
-        if (details != null) {
-            for (Any detail : details.getDetailsList()) {
-                if (detail.is(RdmaError.class)) {
-                    return Optional.of(unpack(detail, RdmaError.class));
-                }
-            }
-        }
-        return Optional.empty();
+        return detail(status, RdmaError.class);
     }
 
     /** Returns the advice in the details of a status, or else the default advice of its code. */
     public static Retry retry(StatusRuntimeException status) {
-        com.google.rpc.Status details = StatusProto.fromThrowable(status);
-        if (details != null) {
-            for (Any detail : details.getDetailsList()) {
-                if (detail.is(ErrorAdvice.class)) {
-                    return unpack(detail, ErrorAdvice.class).getRetry();
-                }
-            }
-        }
-        return ErrorTable.retry(status.getStatus().getCode());
+        return detail(status, ErrorAdvice.class)
+                .map(ErrorAdvice::getRetry)
+                .orElseGet(() -> ErrorTable.retry(status.getStatus().getCode()));
     }
 
-    private static <M extends Message> M unpack(Any detail, Class<M> type) {
+    private static <M extends Message> Optional<M> detail(StatusRuntimeException status, Class<M> type) {
+        com.google.rpc.Status details = StatusProto.fromThrowable(status);
         try {
-            return detail.unpack(type);
+            for (Any detail : details == null ? List.<Any>of() : details.getDetailsList()) {
+                if (detail.is(type)) {
+                    return Optional.of(detail.unpack(type));
+                }
+            }
         } catch (InvalidProtocolBufferException e) {
             throw new IllegalStateException("a status was made with a malformed detail", e);
         }
+        return Optional.empty();
     }
 
     /** Returns the trailers of a call that is closed with a status: the default advice of its code. */

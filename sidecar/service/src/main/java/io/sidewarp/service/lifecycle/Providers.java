@@ -24,8 +24,8 @@ import io.sidewarp.provider.software.SoftwareEvents;
 import io.sidewarp.provider.software.SoftwareProvider;
 import io.sidewarp.provider.software.SoftwareSettings;
 import io.sidewarp.provider.software.sctp.SoftwareSctp;
+import io.sidewarp.service.config.AdvancedConfig;
 import io.sidewarp.service.config.ConfigValidator;
-import io.sidewarp.service.config.SctpStackKind;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.telemetry.StartupFailure;
@@ -110,8 +110,8 @@ final class Providers {
      * Returns the SCTP implementation. The kernel's SCTP is loaded now, so that its absence prevents the start. The
      * library for SCTP in UDP is loaded when it is needed.
      */
-    private static Supplier<SctpStack> sctpStack(SctpStackKind kind) {
-        if (kind == SctpStackKind.UDP) {
+    private static Supplier<SctpStack> sctpStack(SidewarpConfig.SctpStackKind kind) {
+        if (kind == SidewarpConfig.SctpStackKind.UDP) {
             return () -> new SctpOverUdp(Usrsctp.load());
         }
         try {
@@ -160,8 +160,7 @@ final class Providers {
         return name;
     }
 
-    private static SctpSettings sctp(
-            SctpSettings defaults, SidewarpConfig.Sctp config, SidewarpConfig.Advanced.AdvancedSctp advanced) {
+    private static SctpSettings sctp(SctpSettings defaults, SidewarpConfig.Sctp config, AdvancedConfig.Sctp advanced) {
         return defaults.toBuilder()
                 .udpPort(config.udpPort())
                 .streams(advanced.streams())

@@ -20,13 +20,12 @@ import io.sidewarp.service.management.ManagementServer;
 import io.sidewarp.service.memory.OrphanRemoval;
 import io.sidewarp.service.peer.ApiConnections;
 import io.sidewarp.service.peer.PeerInterceptor;
-import io.sidewarp.service.ring.RingServer;
-import io.sidewarp.service.server.ApiServer;
+import io.sidewarp.service.server.GrpcApiServer;
 import io.sidewarp.service.server.Transports;
 import io.sidewarp.service.session.SessionRegistry;
 import io.sidewarp.service.telemetry.CallInterceptor;
 import io.sidewarp.service.telemetry.Telemetry;
-import io.sidewarp.service.transfer.RingSockets;
+import io.sidewarp.service.transfer.RingServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.FileAlreadyExistsException;
@@ -60,7 +59,7 @@ public final class Sidecar implements AutoCloseable {
     private final HealthState health = new HealthState();
     private final PeerLogs logs;
     private @Nullable SessionRegistry sessions;
-    private @Nullable ApiServer api;
+    private @Nullable GrpcApiServer api;
     private @Nullable ManagementServer management;
 
     private Sidecar(SidewarpConfig config) {
@@ -122,14 +121,14 @@ public final class Sidecar implements AutoCloseable {
         Device device = own(Providers.open(provider));
         own(telemetry.associations().observe(device));
         Optional<SharedVolume> volume = sharedVolume();
-        Optional<RingSockets> rings = Optional.empty();
+        Optional<RingServer> rings = Optional.empty();
         if (volume.isPresent()) {
             rings = Optional.of(ringServer(transports));
         }
         SessionRegistry registry =
                 new SessionRegistry(device, workers, lookups, volume, rings, config, telemetry, logs, ownUid());
         sessions = registry;
-        ApiServer server = new ApiServer(
+        GrpcApiServer server = new GrpcApiServer(
                 transports,
                 config.api(),
                 config.advanced().api().tcp().host(),
@@ -215,7 +214,7 @@ public final class Sidecar implements AutoCloseable {
         health.ready(false);
         LOG.infof("event=stopping drain-timeout=%s", config.drainTimeout());
         if (sessions != null) {
-            new Drain(sessions, config.drainTimeout(), config.advanced().outliveSessions()).run();
+            new SessionDrain(sessions, config.drainTimeout(), config.advanced().outliveSessions()).run();
         }
         health.outbound(false);
         if (api != null) {

@@ -6,46 +6,34 @@ package io.sidewarp.service.log;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jboss.logging.Logger;
 
-/** Rate-limited loggers for events that peers and callers can cause, shared by all sessions of a sidecar. */
-public final class PeerLogs {
+/**
+ * Rate-limited loggers for events that peers and callers can cause, shared by all sessions of a sidecar.
+ *
+ * @param terminated errors that ended connections
+ * @param startup inbound connections that failed during start-up
+ * @param session sessions whose clients do not read their events
+ * @param internal internal errors of the sidecar that a call met
+ * @param suppressed number of messages that the rate limits suppressed
+ */
+public record PeerLogs(
+        RateLimitedLogger terminated,
+        RateLimitedLogger startup,
+        RateLimitedLogger session,
+        RateLimitedLogger internal,
+        AtomicLong suppressed) {
 
     private static final Logger LOG = Logger.getLogger("io.sidewarp.peer");
 
-    private final AtomicLong suppressed = new AtomicLong();
-    private final RateLimitedLogger terminated;
-    private final RateLimitedLogger startup;
-    private final RateLimitedLogger session;
-    private final RateLimitedLogger internal;
-
     public PeerLogs(int perMinute) {
-        terminated = new RateLimitedLogger(LOG, "connection-terminated", perMinute, suppressed);
-        startup = new RateLimitedLogger(LOG, "startup-failed", perMinute, suppressed);
-        session = new RateLimitedLogger(LOG, "session-event-lost", perMinute, suppressed);
-        internal = new RateLimitedLogger(LOG, "internal-error", perMinute, suppressed);
+        this(perMinute, new AtomicLong());
     }
 
-    /** Returns the logger for errors that ended connections. */
-    public RateLimitedLogger terminated() {
-        return terminated;
-    }
-
-    /** Returns the logger for inbound connections that failed during start-up. */
-    public RateLimitedLogger startup() {
-        return startup;
-    }
-
-    /** Returns the logger for sessions whose clients do not read their events. */
-    public RateLimitedLogger session() {
-        return session;
-    }
-
-    /** Returns the logger for internal errors of the sidecar that a call met. */
-    public RateLimitedLogger internal() {
-        return internal;
-    }
-
-    /** Returns the number of messages that the rate limits suppressed. */
-    public long suppressed() {
-        return suppressed.get();
+    private PeerLogs(int perMinute, AtomicLong suppressed) {
+        this(
+                new RateLimitedLogger(LOG, "connection-terminated", perMinute, suppressed),
+                new RateLimitedLogger(LOG, "startup-failed", perMinute, suppressed),
+                new RateLimitedLogger(LOG, "session-event-lost", perMinute, suppressed),
+                new RateLimitedLogger(LOG, "internal-error", perMinute, suppressed),
+                suppressed);
     }
 }

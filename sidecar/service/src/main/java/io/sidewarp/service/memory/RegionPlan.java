@@ -37,7 +37,7 @@ public record RegionPlan(
             RegisterRegionRequest request, ProtectionDomain domain, long queuePair, SessionContext context) {
         Set<AccessRight> rights = EnumSet.noneOf(AccessRight.class);
         for (int i = 0; i < request.getAccessCount(); i++) {
-            RegisteredRegion.addRight(rights, request.getAccess(i), request.getAccessValue(i));
+            SessionRegion.addRight(rights, request.getAccess(i), request.getAccessValue(i));
         }
         if (rights.contains(AccessRight.REMOTE_INVALIDATE) && request.getConnection() == 0) {
             throw ApiError.invalid(
@@ -91,7 +91,7 @@ public record RegionPlan(
         long length = request.getManaged().getLength();
         if (length == 0) {
             throw ApiError.invalid(
-                    "managed.length", 0, "1 to " + context.limits().managedRegionOctets());
+                    "managed.length", 0, "1 to " + context.config().limits().managedRegionOctets());
         }
         context.requests().managedRegionOctets().check("managed.length", length);
         return new Managed(length);

@@ -15,7 +15,6 @@ import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.quota.Grant;
-import io.sidewarp.service.quota.SessionQuotas;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -44,36 +43,30 @@ final class RegionRegistration {
      * @param wanted returns whether a client still waits for the region; a worker asks before it touches memory
      * @param onRegistered adds the region to the session, on the session's thread; counts as part of the registration
      */
-    CompletableFuture<RegisteredRegion> register(
+    CompletableFuture<SessionRegion> register(
             RegionPlan plan,
             BooleanSupplier wanted,
-            Function<RegisteredRegion, CompletableFuture<RegisteredRegion>> onRegistered) {
-        SessionQuotas quotas = context.quotas();
-        quotas.takeRegion();
-        CompletableFuture<RegisteredRegion> result;
-        try {
-            result = CompletableFuture.supplyAsync(() -> prepare(plan, wanted), context.workers());
-        } catch (RuntimeException | Error e) {
-            quotas.giveRegion();
-            throw e;
-        }
-        return track(result.whenComplete((region, failure) -> {
-                    if (failure != null) {
-                        quotas.giveRegion();
-                    }
-                })
-                .thenComposeAsync(onRegistered, context.loop()));
+            Function<SessionRegion, CompletableFuture<SessionRegion>> onRegistered) {
+        CompletableFuture<SessionRegion> prepared = Grant.holding(grant -> {
+            grant.take(context.quotas().regions(), 1).take(context.quotas().totalRegions(), 1);
+            return CompletableFuture.supplyAsync(() -> prepare(plan, wanted, grant), context.workers())
+                    .whenComplete((region, failure) -> {
+                        if (failure != null) {
+                            grant.close();
+                        }
+                    });
+        });
+        return track(prepared.thenComposeAsync(onRegistered, context.loop()));
     }
 
     /** Revokes a region. Releases the quotas when the memory is free. Completes on the session's thread. */
-    CompletableFuture<Void> deregister(RegisteredRegion region) {
+    CompletableFuture<Void> deregister(SessionRegion region) {
         return track(context.device()
                 .deregisterMemory(region.region())
                 .whenCompleteAsync(
                         (ignored, failure) -> {
                             if (failure == null) {
-                                giveOctets(region.region().length(), region.managed());
-                                context.quotas().giveRegion();
+                                region.grant().close();
                             } else {
                                 LOG.errorf(failure, "event=deregistration-failed region=%d", region.id());
                             }
@@ -87,52 +80,38 @@ final class RegionRegistration {
                 .exceptionally(failure -> null);
     }
 
-    private RegisteredRegion prepare(RegionPlan plan, BooleanSupplier wanted) {
+    private SessionRegion prepare(RegionPlan plan, BooleanSupplier wanted, Grant grant) {
         if (!wanted.getAsBoolean()) {
             // The client has left. Preparing its memory would only delay the regions of other clients.
             throw ApiError.of(Status.Code.CANCELLED, "the call was cancelled");
         }
         return switch (plan.backing()) {
-            case RegionPlan.Managed managed -> prepareManaged(plan, managed.length());
-            case RegionPlan.Shared shared -> prepareShared(plan, shared);
+            case RegionPlan.Managed managed -> {
+                grant.take(context.quotas().registeredOctets(), managed.length())
+                        .take(context.quotas().managedOctets(), managed.length());
+                yield register(plan, nextId(), ManagedBacking.allocate(managed.length()), false, grant);
+            }
+            case RegionPlan.Shared shared -> prepareShared(plan, shared, grant);
         };
     }
 
-    private RegisteredRegion prepareManaged(RegionPlan plan, long length) {
-        Grant octets = new Grant();
-        try {
-            octets.take(context.quotas().registeredOctets(), length)
-                    .take(context.quotas().managedOctets(), length);
-            return register(plan, nextId(), ManagedBacking.allocate(length), true, false);
-        } catch (RuntimeException | Error e) {
-            octets.close();
-            throw e;
-        }
-    }
-
-    private RegisteredRegion prepareShared(RegionPlan plan, RegionPlan.Shared shared) {
+    private SessionRegion prepareShared(RegionPlan plan, RegionPlan.Shared shared, Grant grant) {
         if (shared.path().startsWith(SessionMemory.RING_FILE_PREFIX)) {
             throw ApiError.invalid("path \"" + shared.path() + "\" is the name of a ring; use another name");
         }
         SharedVolume volume = context.sharedVolume().orElseThrow();
-        Grant octets = new Grant();
         long id = nextId();
         SharedVolume.Holder holder = new SharedVolume.Holder(
                 context.peer().uid(), "region " + id + " of session \"" + context.name() + "\"");
-        try {
-            SharedBacking backing = volume.open(
-                    shared.path(), shared.offset(), shared.length(), shared.mode(), holder, (length, access) -> {
-                        checkPermitted(plan, shared, access);
-                        octets.take(context.quotas().registeredOctets(), length);
-                    });
-            if (shared.mode() != CreateMode.NONE && !backing.existed()) {
-                giveToCaller(backing);
-            }
-            return register(plan, id, backing, false, backing.existed());
-        } catch (RuntimeException | Error e) {
-            octets.close();
-            throw e;
+        SharedBacking backing = volume.open(
+                shared.path(), shared.offset(), shared.length(), shared.mode(), holder, (length, access) -> {
+                    checkPermitted(plan, shared, access);
+                    grant.take(context.quotas().registeredOctets(), length);
+                });
+        if (shared.mode() != CreateMode.NONE && !backing.existed()) {
+            giveToCaller(backing);
         }
+        return register(plan, id, backing, backing.existed(), grant);
     }
 
     /**
@@ -171,22 +150,15 @@ final class RegionRegistration {
         return context.ids().incrementAndGet();
     }
 
-    private RegisteredRegion register(
-            RegionPlan plan, long id, RegionBacking backing, boolean managed, boolean existed) {
+    private SessionRegion register(RegionPlan plan, long id, RegionBacking backing, boolean existed, Grant grant) {
         try {
             MemoryRegion region =
                     context.device().registerMemory(plan.domain(), backing, plan.attributes(), plan.queuePair());
-            return new RegisteredRegion(id, region, plan.connection(), managed, existed);
+            boolean managed = plan.backing() instanceof RegionPlan.Managed;
+            return new SessionRegion(id, region, plan.connection(), managed, existed, grant);
         } catch (RuntimeException | Error e) {
             backing.close();
             throw e;
-        }
-    }
-
-    private void giveOctets(long length, boolean managed) {
-        context.quotas().registeredOctets().give(length);
-        if (managed) {
-            context.quotas().managedOctets().give(length);
         }
     }
 

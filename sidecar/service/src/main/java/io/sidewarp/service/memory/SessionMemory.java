@@ -8,6 +8,7 @@ import io.netty.util.collection.LongObjectHashMap;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.quota.Grant;
 import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RegionFault;
@@ -26,7 +27,7 @@ public final class SessionMemory {
     private final SessionContext context;
     private final RegionRegistration registration;
     private final LongObjectHashMap<ProtectionDomain> domains = new LongObjectHashMap<>();
-    private final LongObjectHashMap<RegisteredRegion> regions = new LongObjectHashMap<>();
+    private final LongObjectHashMap<SessionRegion> regions = new LongObjectHashMap<>();
     private final ProtectionDomain defaultDomain;
     private boolean ended;
 
@@ -42,15 +43,12 @@ public final class SessionMemory {
 
     /** Allocates a protection domain. */
     public ProtectionDomain allocateDomain() {
-        context.quotas().protectionDomains().take(1);
-        try {
+        return Grant.holding(grant -> {
+            grant.take(context.quotas().protectionDomains(), 1);
             ProtectionDomain domain = context.device().allocateProtectionDomain();
             domains.put(domain.id(), domain);
             return domain;
-        } catch (RuntimeException | Error e) {
-            context.quotas().protectionDomains().give(1);
-            throw e;
-        }
+        });
     }
 
     /** Releases a protection domain. Fails with FAILED_PRECONDITION while it is in use. */
@@ -82,13 +80,13 @@ public final class SessionMemory {
      *
      * @param wanted returns whether a client still waits for the region; may be called on any thread
      */
-    public CompletableFuture<RegisteredRegion> register(RegionPlan plan, BooleanSupplier wanted) {
+    public CompletableFuture<SessionRegion> register(RegionPlan plan, BooleanSupplier wanted) {
         return registration.register(plan, wanted, this::add);
     }
 
     /** Revokes a region. The future completes on the session's thread, when the memory can no longer be used. */
     public CompletableFuture<Void> deregister(long id) {
-        RegisteredRegion region = require(id);
+        SessionRegion region = require(id);
         regions.remove(id);
         return registration.deregister(region);
     }
@@ -100,13 +98,13 @@ public final class SessionMemory {
     }
 
     /** Returns the region of an id, or null. Runs on the data path and allocates nothing. */
-    public @Nullable RegisteredRegion find(long id) {
+    public @Nullable SessionRegion find(long id) {
         return regions.get(id);
     }
 
     /** Returns the region of an id. Fails with NOT_FOUND if there is none. */
-    public RegisteredRegion require(long id) {
-        RegisteredRegion region = regions.get(id);
+    public SessionRegion require(long id) {
+        SessionRegion region = regions.get(id);
         if (region == null) {
             throw ApiError.notFound("region", id, "register it first, in this session");
         }
@@ -114,11 +112,9 @@ public final class SessionMemory {
     }
 
     public List<Region> list() {
-        List<Region> list = new ArrayList<>(regions.size());
-        for (RegisteredRegion region : regions.values()) {
-            list.add(region.toProto(context.name()));
-        }
-        return list;
+        return regions.values().stream()
+                .map(region -> region.toProto(context.name()))
+                .toList();
     }
 
     public int regionCount() {
@@ -130,19 +126,10 @@ public final class SessionMemory {
      */
     public CompletableFuture<Void> release() {
         ended = true;
-        List<CompletableFuture<Void>> revocations = new ArrayList<>();
-        for (RegisteredRegion region : regions.values()) {
-            revocations.add(registration.deregister(region));
-        }
+        regions.values().forEach(registration::deregister);
         regions.clear();
-        revocations.add(registration.settled());
-        return CompletableFuture.allOf(revocations.toArray(CompletableFuture[]::new))
-                .handleAsync(
-                        (ignored, failure) -> {
-                            releaseDomains();
-                            return null;
-                        },
-                        context.loop());
+        // Includes the revocations. A failed one does not keep the domains.
+        return registration.settled().thenRunAsync(this::releaseDomains, context.loop());
     }
 
     private void releaseDomains() {
@@ -154,7 +141,7 @@ public final class SessionMemory {
         }
     }
 
-    private CompletableFuture<RegisteredRegion> add(RegisteredRegion region) {
+    private CompletableFuture<SessionRegion> add(SessionRegion region) {
         if (ended) {
             return registration
                     .deregister(region)
@@ -166,7 +153,7 @@ public final class SessionMemory {
         return CompletableFuture.completedFuture(region);
     }
 
-    private void fault(RegisteredRegion region) {
+    private void fault(SessionRegion region) {
         if (ended || !regions.containsKey(region.id())) {
             return;
         }
@@ -175,7 +162,7 @@ public final class SessionMemory {
                 : "the shared file " + region.region().path() + " no longer backs region " + region.id()
                         + " (truncated?); deregister it, and keep a file's length while it is registered";
         context.events()
-                .event(OpenSessionResponse.newBuilder()
+                .accept(OpenSessionResponse.newBuilder()
                         .setRegionFault(
                                 RegionFault.newBuilder().setRegion(region.id()).setMessage(cause))
                         .build());

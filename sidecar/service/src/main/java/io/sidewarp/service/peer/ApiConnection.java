@@ -6,6 +6,7 @@ package io.sidewarp.service.peer;
 import io.grpc.Attributes;
 import io.grpc.StatusRuntimeException;
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
 import io.sidewarp.service.quota.Quota;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,11 @@ public final class ApiConnection {
 
     Peer peer() {
         return peer;
+    }
+
+    /** Returns the loop of the connection's transport. */
+    EventLoop loop() {
+        return channel.eventLoop();
     }
 
     /**

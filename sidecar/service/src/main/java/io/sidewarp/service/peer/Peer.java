@@ -3,7 +3,6 @@
 
 package io.sidewarp.service.peer;
 
-import io.grpc.Attributes;
 import io.grpc.Context;
 import io.netty.channel.EventLoop;
 
@@ -22,12 +21,6 @@ public record Peer(long pid, long uid, long gid) {
 
     /** Peer with unknown ids. */
     public static final Peer ANONYMOUS = new Peer(UNKNOWN, UNKNOWN, UNKNOWN);
-
-    /** Attribute of a transport: its peer. */
-    public static final Attributes.Key<Peer> ATTRIBUTE = Attributes.Key.create("sidewarp-peer");
-
-    /** Attribute of a transport: its event loop. */
-    public static final Attributes.Key<EventLoop> LOOP_ATTRIBUTE = Attributes.Key.create("sidewarp-loop");
 
     /** Peer of the current call. */
     public static final Context.Key<Peer> CONTEXT = Context.keyWithDefault("sidewarp-peer", ANONYMOUS);

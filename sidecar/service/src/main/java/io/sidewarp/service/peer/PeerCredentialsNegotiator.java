@@ -62,11 +62,9 @@ public final class PeerCredentialsNegotiator implements InternalProtocolNegotiat
         @Override
         public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
             if (event instanceof ProtocolNegotiationEvent negotiation) {
-                Peer peer = peer(context.channel());
+                ApiConnection connection = connections.open(peer(context.channel()), context.channel());
                 Attributes attributes = InternalProtocolNegotiationEvent.getAttributes(negotiation).toBuilder()
-                        .set(Peer.ATTRIBUTE, peer)
-                        .set(ApiConnection.ATTRIBUTE, connections.open(peer, context.channel()))
-                        .set(Peer.LOOP_ATTRIBUTE, context.channel().eventLoop())
+                        .set(ApiConnection.ATTRIBUTE, connection)
                         .build();
                 context.pipeline().replace(context.name(), null, next);
                 context.pipeline()

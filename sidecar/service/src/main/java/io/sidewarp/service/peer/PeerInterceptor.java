@@ -12,6 +12,7 @@ import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import io.sidewarp.service.error.ApiError;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -40,19 +41,16 @@ public final class PeerInterceptor implements ServerInterceptor {
     @Override
     public <Q, R> ServerCall.Listener<Q> interceptCall(
             ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
-        Peer peer = call.getAttributes().get(Peer.ATTRIBUTE);
-        if (peer == null) {
-            peer = Peer.ANONYMOUS;
-        }
+        ApiConnection connection = Objects.requireNonNull(call.getAttributes().get(ApiConnection.ATTRIBUTE));
+        Peer peer = connection.peer();
         if (!allows(peer)) {
             Status refusal = Status.PERMISSION_DENIED.withDescription("user " + peer.uid() + ", group " + peer.gid()
                     + " may not use this sidecar; add it to sidewarp.api.allowed-uids or -gids");
             call.close(refusal, ApiError.trailers(refusal));
             return new ServerCall.Listener<>() {};
         }
-        Context context = Context.current()
-                .withValue(Peer.CONTEXT, peer)
-                .withValue(Peer.LOOP_CONTEXT, call.getAttributes().get(Peer.LOOP_ATTRIBUTE));
+        Context context =
+                Context.current().withValue(Peer.CONTEXT, peer).withValue(Peer.LOOP_CONTEXT, connection.loop());
         return Contexts.interceptCall(context, call, headers, next);
     }
 }

@@ -7,86 +7,46 @@ import io.sidewarp.engine.verbs.DeviceAttributes;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.v1.Limits;
 
-/** Configured limits, capped by the capabilities of the device. */
+/**
+ * Configured limits, capped by the capabilities of the device.
+ *
+ * @param settings settings, whose queues and read depths the other components cap
+ */
 public record EffectiveLimits(
-        int sessions,
-        int regions,
-        int totalRegions,
-        long registeredOctets,
-        long managedRegionOctets,
-        long managedOctets,
-        int connections,
-        int lookups,
-        long completionEntries,
-        long workEntries,
-        long readRequests,
-        long receives,
-        int sharedReceiveQueues,
-        int peerConnections,
-        long peerReadRequests,
-        int listeners,
-        int protectionDomains,
-        int sendQueue,
-        int receiveQueue,
-        int sge,
-        int ird,
-        int ord,
-        int privateData,
-        int queueOutstanding,
-        int backlog,
-        int startupConnections) {
+        SidewarpConfig.Limits settings, int sendQueue, int receiveQueue, int sge, int ird, int ord, int privateData) {
 
     /** Combines settings and capabilities. */
-    public static EffectiveLimits of(SidewarpConfig.Limits config, DeviceAttributes device) {
+    public static EffectiveLimits of(SidewarpConfig.Limits settings, DeviceAttributes device) {
         return new EffectiveLimits(
-                config.sessions(),
-                config.regions(),
-                config.totalRegions(),
-                config.registeredOctets(),
-                config.managedRegionOctets(),
-                config.managedOctets(),
-                config.connections(),
-                config.lookups(),
-                config.completionEntries(),
-                config.workEntries(),
-                config.readRequests(),
-                config.receives(),
-                config.sharedReceiveQueues(),
-                config.peerConnections(),
-                config.peerReadRequests(),
-                config.listeners(),
-                config.protectionDomains(),
-                Math.min(config.sendQueue(), device.maxSendQueue()),
-                Math.min(config.receiveQueue(), device.maxReceiveQueue()),
+                settings,
+                Math.min(settings.sendQueue(), device.maxSendQueue()),
+                Math.min(settings.receiveQueue(), device.maxReceiveQueue()),
                 device.maxSge(),
-                Math.min(config.ird(), device.maxIrd()),
-                Math.min(config.ord(), device.maxOrd()),
-                device.maxPrivateData(),
-                config.queueOutstanding(),
-                config.backlog(),
-                config.startupConnections());
+                Math.min(settings.ird(), device.maxIrd()),
+                Math.min(settings.ord(), device.maxOrd()),
+                device.maxPrivateData());
     }
 
     /** Returns the limits in the form of the API. */
     public Limits toProto() {
         return Limits.newBuilder()
-                .setMaxRegions(regions)
-                .setMaxRegisteredOctets(registeredOctets)
-                .setMaxManagedRegionOctets(managedRegionOctets)
-                .setMaxConnections(connections)
-                .setMaxListeners(listeners)
+                .setMaxRegions(settings.regions())
+                .setMaxRegisteredOctets(settings.registeredOctets())
+                .setMaxManagedRegionOctets(settings.managedRegionOctets())
+                .setMaxConnections(settings.connections())
+                .setMaxListeners(settings.listeners())
                 .setMaxSendQueue(sendQueue)
                 .setMaxReceiveQueue(receiveQueue)
                 .setMaxSge(sge)
                 .setMaxIrd(ird)
                 .setMaxOrd(ord)
                 .setMaxPrivateData(privateData)
-                .setMaxQueueOutstanding(queueOutstanding)
-                .setMaxProtectionDomains(protectionDomains)
-                .setMaxCompletionEntries(completionEntries)
-                .setMaxReadRequests(readRequests)
-                .setMaxReceives(receives)
-                .setMaxSharedReceiveQueues(sharedReceiveQueues)
+                .setMaxQueueOutstanding(settings.queueOutstanding())
+                .setMaxProtectionDomains(settings.protectionDomains())
+                .setMaxCompletionEntries(settings.completionEntries())
+                .setMaxReadRequests(settings.readRequests())
+                .setMaxReceives(settings.receives())
+                .setMaxSharedReceiveQueues(settings.sharedReceiveQueues())
                 .build();
     }
 }

@@ -7,12 +7,12 @@ import io.sidewarp.service.error.ApiError;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Counts one kind of resource against its limit. Thread-safe. */
-public final class Quota {
+public sealed class Quota permits SessionShare {
 
     private final String what;
     private final String setting;
     private final long limit;
-    private final QuotaRefusals refusals;
+    final QuotaRefusals refusals;
     private final AtomicLong used = new AtomicLong();
 
     /**

@@ -3,50 +3,70 @@
 
 package io.sidewarp.service.quota;
 
-/**
- * Quotas of one session (the resource manager of RFC 5040 section 8.1.2).
- *
- * @param totalRegions the session's share of the regions of all sessions
- * @param managedOctets the session's share of the managed bytes of all sessions
- * @param workEntries the session's share of the work queue entries of all sessions
- */
+import io.sidewarp.service.config.SidewarpConfig;
+import java.util.stream.Stream;
+
+/** Quotas of one session (the resource manager of RFC 5040 section 8.1.2). Some are shares of {@link Pools}. */
 public record SessionQuotas(
         Quota regions,
-        SessionShare totalRegions,
+        Quota totalRegions,
         Quota registeredOctets,
-        SessionShare managedOctets,
+        Quota managedOctets,
         Quota connections,
         Quota completionEntries,
-        SessionShare workEntries,
+        Quota workEntries,
         Quota readRequests,
         Quota receives,
         Quota sharedReceiveQueues,
         Quota listeners,
         Quota protectionDomains) {
 
-    /** Returns the quotas of a new session. */
-    public static SessionQuotas of(
-            EffectiveLimits limits,
-            SessionShare totalRegions,
-            SessionShare managedOctets,
-            SessionShare workEntries,
-            QuotaRefusals refusals) {
+    /** Resources that all sessions of a sidecar share. */
+    public record Pools(
+            SessionShare.Shared totalRegions, SessionShare.Shared managedOctets, SessionShare.Shared workEntries) {
+
+        public static Pools of(SidewarpConfig.Limits limits) {
+            return new Pools(
+                    new SessionShare.Shared(
+                            "regions of all sessions",
+                            "sidewarp.limits.total-regions",
+                            "release some, register larger ones, or raise the setting and the limit of open files",
+                            new SharedQuota<>(limits.totalRegions())),
+                    new SessionShare.Shared(
+                            "bytes of managed regions",
+                            "sidewarp.limits.managed-octets",
+                            "release some, use shared regions, or raise the setting and the direct memory",
+                            new SharedQuota<>(limits.managedOctets())),
+                    new SessionShare.Shared(
+                            "entries of work queues",
+                            "sidewarp.limits.work-entries",
+                            "ask for shorter queues, share receives, or raise the setting and the heap",
+                            new SharedQuota<>(limits.workEntries())));
+        }
+    }
+
+    /**
+     * Returns the quotas of a new session. The counts of their refusals begin with the value 0.
+     *
+     * @param user id of the session's user
+     */
+    public static SessionQuotas of(SidewarpConfig.Limits limits, Pools pools, long user, QuotaRefusals refusals) {
         return new SessionQuotas(
                 new Quota("regions of a session", "sidewarp.limits.regions", limits.regions(), refusals),
-                totalRegions,
+                new SessionShare(pools.totalRegions, user, refusals),
                 new Quota(
                         "bytes registered by a session",
                         "sidewarp.limits.registered-octets",
                         limits.registeredOctets(),
                         refusals),
-                managedOctets,
+                new SessionShare(pools.managedOctets, user, refusals),
                 new Quota("connections of a session", "sidewarp.limits.connections", limits.connections(), refusals),
                 new Quota(
                         "completion queue entries of a session",
                         "sidewarp.limits.completion-entries",
                         limits.completionEntries(),
                         refusals),
-                workEntries,
+                new SessionShare(pools.workEntries, user, refusals),
                 new Quota(
                         "inbound RDMA Read Requests of a session",
                         "sidewarp.limits.read-requests",
@@ -67,50 +87,21 @@ public record SessionQuotas(
                         refusals));
     }
 
-    /** Creates the counts of refusals with the value 0, before the first session. */
-    public static void expect(
-            EffectiveLimits limits,
-            SessionShare totalRegions,
-            SessionShare managedOctets,
-            SessionShare workEntries,
-            QuotaRefusals refusals) {
-        of(limits, totalRegions, managedOctets, workEntries, refusals);
-    }
-
-    /**
-     * Takes a region.
-     *
-     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond a limit; nothing is taken in that case
-     */
-    public void takeRegion() {
-        regions.take(1);
-        try {
-            totalRegions.take(1);
-        } catch (RuntimeException | Error e) {
-            regions.give(1);
-            throw e;
-        }
-    }
-
-    /** Gives a region back. */
-    public void giveRegion() {
-        totalRegions.give(1);
-        regions.give(1);
-    }
-
     /** Returns whether this session holds nothing. */
     public boolean isUnused() {
-        return regions.used() == 0
-                && totalRegions.used() == 0
-                && registeredOctets.used() == 0
-                && managedOctets.used() == 0
-                && connections.used() == 0
-                && completionEntries.used() == 0
-                && workEntries.used() == 0
-                && readRequests.used() == 0
-                && receives.used() == 0
-                && sharedReceiveQueues.used() == 0
-                && listeners.used() == 0
-                && protectionDomains.used() == 0;
+        return Stream.of(
+                        regions,
+                        totalRegions,
+                        registeredOctets,
+                        managedOctets,
+                        connections,
+                        completionEntries,
+                        workEntries,
+                        readRequests,
+                        receives,
+                        sharedReceiveQueues,
+                        listeners,
+                        protectionDomains)
+                .allMatch(quota -> quota.used() == 0);
     }
 }

@@ -10,11 +10,10 @@ import io.sidewarp.service.error.ApiError;
  * One session's share of a resource that all sessions share. Users get fair shares, and so do the sessions of one user:
  * a single session may hold at most a third. Thread-safe.
  */
-public final class SessionShare {
+public final class SessionShare extends Quota {
 
     private final Shared shared;
     private final long user;
-    private final QuotaRefusals refusals;
     private long used;
 
     /**
@@ -24,42 +23,13 @@ public final class SessionShare {
      * @param setting name of the setting with the limit
      * @param remedy advice for a caller that is refused
      */
-    public record Shared(String what, String setting, String remedy, SharedQuota<Long> quota) {
-
-        /** Entries of work queues. */
-        public static Shared workEntries(long limit) {
-            return new Shared(
-                    "entries of work queues",
-                    "sidewarp.limits.work-entries",
-                    "ask for shorter queues, share receives, or raise the setting and the heap",
-                    new SharedQuota<>(limit));
-        }
-
-        /** Regions. */
-        public static Shared totalRegions(long limit) {
-            return new Shared(
-                    "regions of all sessions",
-                    "sidewarp.limits.total-regions",
-                    "release some, register larger ones, or raise the setting and the limit of open files",
-                    new SharedQuota<>(limit));
-        }
-
-        /** Bytes of managed regions. */
-        public static Shared managedOctets(long limit) {
-            return new Shared(
-                    "bytes of managed regions",
-                    "sidewarp.limits.managed-octets",
-                    "release some, use shared regions, or raise the setting and the direct memory",
-                    new SharedQuota<>(limit));
-        }
-    }
+    public record Shared(String what, String setting, String remedy, SharedQuota<Long> quota) {}
 
     /** @param refusals counts refusals */
     public SessionShare(Shared shared, long user, QuotaRefusals refusals) {
+        super(shared.what, shared.setting, shared.quota.limit(), refusals);
         this.shared = shared;
         this.user = user;
-        this.refusals = refusals;
-        refusals.expect(shared.setting);
     }
 
     /**
@@ -68,6 +38,7 @@ public final class SessionShare {
      * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond the session's fair share; nothing is taken in
      *     that case
      */
+    @Override
     public synchronized void take(long amount) {
         SharedQuota<Long> all = shared.quota;
         if (!all.take(user, amount, used)) {
@@ -81,13 +52,13 @@ public final class SessionShare {
         used += amount;
     }
 
-    /** Gives an amount back. */
+    @Override
     public synchronized void give(long amount) {
         shared.quota.give(user, amount);
         used -= amount;
     }
 
-    /** Returns the amount that the session holds. */
+    @Override
     public synchronized long used() {
         return used;
     }

@@ -5,7 +5,6 @@ package io.sidewarp.service.session;
 
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
-import io.sidewarp.service.context.SessionEvents;
 import io.sidewarp.v1.EventsLost;
 import io.sidewarp.v1.OpenSessionResponse;
 import java.util.ArrayDeque;
@@ -15,7 +14,7 @@ import java.util.function.Consumer;
  * Responses of an OpenSession call. Events wait here while the client does not read. Above a bound the oldest events
  * are dropped, and their number is reported in their place. Confined to the session's thread.
  */
-final class EventStream implements SessionEvents {
+final class EventStream {
 
     static final int BOUND = 1024;
 
@@ -32,8 +31,7 @@ final class EventStream implements SessionEvents {
         this.onDropped = onDropped;
     }
 
-    @Override
-    public void event(OpenSessionResponse event) {
+    void event(OpenSessionResponse event) {
         if (closed) {
             return;
         }

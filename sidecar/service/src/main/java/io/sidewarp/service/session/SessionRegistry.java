@@ -22,15 +22,13 @@ import io.sidewarp.service.quota.PeerQuotas;
 import io.sidewarp.service.quota.QuotaRefusals;
 import io.sidewarp.service.quota.RequestLimits;
 import io.sidewarp.service.quota.SessionQuotas;
-import io.sidewarp.service.quota.SessionShare;
 import io.sidewarp.service.quota.SharedQuota;
 import io.sidewarp.service.telemetry.Telemetry;
-import io.sidewarp.service.transfer.QueueSessions;
-import io.sidewarp.service.transfer.RingSockets;
-import io.sidewarp.service.transfer.SessionTransfers;
+import io.sidewarp.service.transfer.RingServer;
 import io.sidewarp.v1.OpenSessionResponse;
+import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,16 +39,19 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Registry of all sessions of the sidecar. Thread-safe. */
-public final class SessionRegistry implements QueueSessions {
+public final class SessionRegistry {
 
     private static final int MAX_NAME = 64;
     private static final String SESSIONS = "sidewarp.limits.sessions";
+    private static final int TOKEN_LENGTH = 16;
+    private static final SecureRandom RANDOM = new SecureRandom();
     private static final AttributeKey<String> SETTING = AttributeKey.stringKey("setting");
 
-    private final Map<String, Session> sessions = new ConcurrentHashMap<>();
+    private final Map<String, SidecarSession> sessions = new ConcurrentHashMap<>();
     /** Sessions that have ended but are still releasing their objects. */
     private final Set<CompletableFuture<Void>> releasing = ConcurrentHashMap.newKeySet();
 
@@ -59,15 +60,13 @@ public final class SessionRegistry implements QueueSessions {
     private final Executor workers;
     private final Executor lookups;
     private final Optional<SharedVolume> sharedVolume;
-    private final Optional<RingSockets> ringSockets;
+    private final Optional<RingServer> ringSockets;
     private final SidewarpConfig config;
     private final EffectiveLimits limits;
     private final QuotaRefusals refusals = new QuotaRefusals();
     private final RequestLimits requests;
     private final SharedQuota<Long> sessionQuota;
-    private final SessionShare.Shared totalRegions;
-    private final SessionShare.Shared managedOctets;
-    private final SessionShare.Shared workEntries;
+    private final SessionQuotas.Pools pools;
     private final PeerQuotas peers;
     private final Telemetry telemetry;
     private final PeerLogs logs;
@@ -85,7 +84,7 @@ public final class SessionRegistry implements QueueSessions {
             Executor workers,
             Executor lookups,
             Optional<SharedVolume> sharedVolume,
-            Optional<RingSockets> ringSockets,
+            Optional<RingServer> ringSockets,
             SidewarpConfig config,
             Telemetry telemetry,
             PeerLogs logs,
@@ -98,21 +97,16 @@ public final class SessionRegistry implements QueueSessions {
         this.config = config;
         this.limits = EffectiveLimits.of(config.limits(), device.attributes());
         this.requests = RequestLimits.of(limits, refusals);
-        this.sessionQuota = new SharedQuota<>(limits.sessions());
-        this.totalRegions = SessionShare.Shared.totalRegions(limits.totalRegions());
-        this.managedOctets = SessionShare.Shared.managedOctets(limits.managedOctets());
-        this.workEntries = SessionShare.Shared.workEntries(limits.workEntries());
-        this.peers = new PeerQuotas(limits.peerConnections(), limits.peerReadRequests(), refusals);
+        this.sessionQuota = new SharedQuota<>(config.limits().sessions());
+        this.pools = SessionQuotas.Pools.of(config.limits());
+        this.peers = new PeerQuotas(
+                config.limits().peerConnections(), config.limits().peerReadRequests(), refusals);
         this.telemetry = telemetry;
         this.logs = logs;
         this.ownUid = ownUid;
         refusals.expect(SESSIONS);
-        SessionQuotas.expect(
-                limits,
-                new SessionShare(totalRegions, ownUid, refusals),
-                new SessionShare(managedOctets, ownUid, refusals),
-                new SessionShare(workEntries, ownUid, refusals),
-                refusals);
+        // The counts of refusals begin with the value 0, before the first session.
+        quotas(ownUid);
         observe();
     }
 
@@ -147,9 +141,9 @@ public final class SessionRegistry implements QueueSessions {
         try {
             EventStream events =
                     new EventStream(observer, dropped -> logs.session().warn(() -> "session=" + LogText.quoted(name)));
-            Session session = new Session(SessionToken.next(), context(name, peer, loop, events), events);
+            SidecarSession session = new SidecarSession(newToken(), context(name, peer, loop, events), events);
             observer.setOnCancelHandler(() -> session.context().run(() -> end(session, null)));
-            observer.setOnReadyHandler(() -> session.context().run(session::onReady));
+            observer.setOnReadyHandler(() -> session.context().run(events::flush));
             sessions.put(session.token(), session);
             session.opened();
             Duration grace = draining;
@@ -160,6 +154,13 @@ public final class SessionRegistry implements QueueSessions {
             sessionQuota.give(peer.uid(), 1);
             throw e;
         }
+    }
+
+    /** Returns 128 random bits in hexadecimal digits. A token is the right to use its session. */
+    private static String newToken() {
+        byte[] token = new byte[TOKEN_LENGTH];
+        RANDOM.nextBytes(token);
+        return HexFormat.of().formatHex(token);
     }
 
     private void takeSession(long user) {
@@ -186,36 +187,30 @@ public final class SessionRegistry implements QueueSessions {
                 config,
                 limits,
                 requests,
-                SessionQuotas.of(
-                        limits,
-                        new SessionShare(totalRegions, peer.uid(), refusals),
-                        new SessionShare(managedOctets, peer.uid(), refusals),
-                        new SessionShare(workEntries, peer.uid(), refusals),
-                        refusals),
+                quotas(peer.uid()),
                 peers,
                 ids,
-                events,
+                events::event,
                 telemetry,
                 telemetry.work().meter(),
                 logs);
     }
 
+    private SessionQuotas quotas(long user) {
+        return SessionQuotas.of(config.limits(), pools, user, refusals);
+    }
+
     /** Returns the session of a token. The peer must have the same user as the one that opened the session. */
-    public Session require(String token, Peer peer) {
+    public SidecarSession require(String token, Peer peer) {
         if (token.isEmpty()) {
             throw ApiError.invalid(
                     "session is empty; open one with DeviceService.OpenSession and name it in each call");
         }
-        Session session = sessions.get(token);
+        SidecarSession session = sessions.get(token);
         if (session == null || !session.peer().isSameUser(peer)) {
             throw unknown();
         }
         return session;
-    }
-
-    @Override
-    public SessionTransfers find(String token, Peer peer) {
-        return require(token, peer).transfers();
     }
 
     /** Returns the status for an unknown session. The status is the same for another user's session. */
@@ -233,7 +228,7 @@ public final class SessionRegistry implements QueueSessions {
     }
 
     /** Asks all sessions that the peer may see, each on its own thread. */
-    public <T> CompletableFuture<List<T>> collect(Peer peer, Function<Session, T> question) {
+    public <T> CompletableFuture<List<T>> collect(Peer peer, Function<SidecarSession, T> question) {
         return collect(session -> seesAll(peer) || session.peer().isSameUser(peer), question);
     }
 
@@ -242,31 +237,15 @@ public final class SessionRegistry implements QueueSessions {
         return peer.isPrivileged(ownUid);
     }
 
-    private <T> CompletableFuture<List<T>> collect(Predicate<Session> which, Function<Session, T> question) {
-        List<CompletableFuture<T>> answers = new ArrayList<>();
-        for (Session session : sessions.values()) {
-            if (which.test(session)) {
-                answers.add(ask(session, question));
-            }
-        }
+    private <T> CompletableFuture<List<T>> collect(
+            Predicate<SidecarSession> which, Function<SidecarSession, T> question) {
+        List<CompletableFuture<T>> answers = sessions.values().stream()
+                .filter(which)
+                .map(session -> CompletableFuture.supplyAsync(() -> question.apply(session), session.context()::run))
+                .toList();
         return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
-                .thenApply(ignored -> {
-                    List<T> all = new ArrayList<>(answers.size());
-                    answers.forEach(answer -> all.add(answer.join()));
-                    return all;
-                });
-    }
-
-    private static <T> CompletableFuture<T> ask(Session session, Function<Session, T> question) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
-        session.context().run(() -> {
-            try {
-                answer.complete(question.apply(session));
-            } catch (RuntimeException e) {
-                answer.completeExceptionally(e);
-            }
-        });
-        return answer;
+                .thenApply(
+                        ignored -> answers.stream().map(CompletableFuture::join).toList());
     }
 
     /** Returns the number of open sessions. */
@@ -277,7 +256,7 @@ public final class SessionRegistry implements QueueSessions {
     /** Stops opening sessions, and notifies the open ones. */
     public void drain(Duration grace) {
         draining = grace;
-        for (Session session : sessions.values()) {
+        for (SidecarSession session : sessions.values()) {
             session.context().run(() -> session.drain(grace));
         }
     }
@@ -319,7 +298,7 @@ public final class SessionRegistry implements QueueSessions {
      * @param grace time for its connections to close
      * @return future that completes when nothing is left; fails if earlier data may not have arrived
      */
-    public CompletableFuture<Void> close(Session session, Duration grace) {
+    public CompletableFuture<Void> close(SidecarSession session, Duration grace) {
         return session.closeConnections(grace)
                 .handleAsync(
                         (ignored, loss) -> {
@@ -333,7 +312,7 @@ public final class SessionRegistry implements QueueSessions {
                 .thenCompose(Function.identity());
     }
 
-    private CompletableFuture<Void> end(Session session, @Nullable StatusRuntimeException status) {
+    private CompletableFuture<Void> end(SidecarSession session, @Nullable StatusRuntimeException status) {
         CompletableFuture<Void> released = session.release(status);
         if (sessions.remove(session.token()) != null) {
             releasing.add(released);
@@ -350,33 +329,18 @@ public final class SessionRegistry implements QueueSessions {
     }
 
     private void observe() {
-        telemetry
-                .meter()
-                .gaugeBuilder("sidewarp.sessions")
-                .ofLongs()
-                .setDescription("Sessions that are open")
-                .setUnit("{session}")
-                .buildWithCallback(measurement -> measurement.record(sessions.size()));
-        telemetry
-                .meter()
-                .gaugeBuilder("sidewarp.regions")
-                .ofLongs()
-                .setDescription("Memory regions that are registered")
-                .setUnit("{region}")
-                .buildWithCallback(measurement -> measurement.record(sessions.values().stream()
-                        .mapToLong(
-                                session -> session.context().quotas().regions().used())
-                        .sum()));
-        telemetry
-                .meter()
-                .gaugeBuilder("sidewarp.registered")
-                .ofLongs()
-                .setDescription("Octets of registered memory")
-                .setUnit("By")
-                .buildWithCallback(measurement -> measurement.record(sessions.values().stream()
-                        .mapToLong(session ->
-                                session.context().quotas().registeredOctets().used())
-                        .sum()));
+        telemetry.gauge("sidewarp.sessions", "Sessions that are open", "{session}", sessions::size);
+        telemetry.gauge(
+                "sidewarp.regions",
+                "Memory regions that are registered",
+                "{region}",
+                () -> sum(session -> session.context().quotas().regions().used()));
+        telemetry.gauge(
+                "sidewarp.registered",
+                "Octets of registered memory",
+                "By",
+                () -> sum(
+                        session -> session.context().quotas().registeredOctets().used()));
         telemetry
                 .meter()
                 .counterBuilder("sidewarp.quota.refusals")
@@ -384,18 +348,17 @@ public final class SessionRegistry implements QueueSessions {
                 .setUnit("{refusal}")
                 .buildWithCallback(measurement -> refusals.forEach(
                         (setting, count) -> measurement.record(count, Attributes.of(SETTING, setting))));
-        telemetry
-                .meter()
-                .gaugeBuilder("sidewarp.peers")
-                .ofLongs()
-                .setDescription("Remote addresses that there are connections with")
-                .setUnit("{peer}")
-                .buildWithCallback(measurement -> measurement.record(peers.count()));
+        telemetry.gauge("sidewarp.peers", "Remote addresses that there are connections with", "{peer}", peers::count);
         telemetry
                 .meter()
                 .counterBuilder("sidewarp.log.suppressed")
                 .setDescription("Log messages about peers and callers that were left out")
                 .setUnit("{message}")
-                .buildWithCallback(measurement -> measurement.record(logs.suppressed()));
+                .buildWithCallback(
+                        measurement -> measurement.record(logs.suppressed().get()));
+    }
+
+    private long sum(ToLongFunction<SidecarSession> value) {
+        return sessions.values().stream().mapToLong(value).sum();
     }
 }

@@ -90,7 +90,6 @@ public final class AssociationMetrics {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
             // The device is closing, or too busy: this collection does not include it.
-            return;
         }
     }
 

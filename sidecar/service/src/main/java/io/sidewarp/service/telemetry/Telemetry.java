@@ -11,7 +11,7 @@ import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
 import io.opentelemetry.sdk.autoconfigure.spi.ConfigProperties;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
-import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.service.config.AdvancedConfig;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -49,10 +50,7 @@ public final class Telemetry implements AutoCloseable {
     private final AssociationMetrics associations;
 
     private Telemetry(
-            OpenTelemetrySdk sdk,
-            PrometheusMetricReader prometheus,
-            SidewarpConfig.Advanced.Telemetry config,
-            boolean tracing) {
+            OpenTelemetrySdk sdk, PrometheusMetricReader prometheus, AdvancedConfig.Telemetry config, boolean tracing) {
         this.sdk = sdk;
         this.prometheus = prometheus;
         this.shutdownTimeout = config.shutdownTimeout();
@@ -67,8 +65,7 @@ public final class Telemetry implements AutoCloseable {
     }
 
     /** Sets up the SDK from system properties, from environment variables OTEL_..., and from additional properties. */
-    public static Telemetry create(
-            SidewarpConfig.Advanced.Telemetry config, String version, Map<String, String> properties) {
+    public static Telemetry create(AdvancedConfig.Telemetry config, String version, Map<String, String> properties) {
         PrometheusMetricReader prometheus = new PrometheusMetricReader(attribute -> false);
         boolean[] tracing = new boolean[1];
         OpenTelemetrySdk sdk = AutoConfiguredOpenTelemetrySdk.builder()
@@ -147,6 +144,15 @@ public final class Telemetry implements AutoCloseable {
         return associations;
     }
 
+    /** Registers a gauge whose value is asked for at each collection. */
+    public void gauge(String name, String description, String unit, LongSupplier value) {
+        meter.gaugeBuilder(name)
+                .ofLongs()
+                .setDescription(description)
+                .setUnit(unit)
+                .buildWithCallback(measurement -> measurement.record(value.getAsLong()));
+    }
+
     /** Runs a task before each collection of messages and bytes, until the returned handle is called. */
     public Runnable beforeCollection(Runnable task) {
         beforeCollection.add(task);
@@ -181,8 +187,8 @@ public final class Telemetry implements AutoCloseable {
         shutdown.start();
         try {
             if (!shutdown.join(shutdownTimeout)) {
-                LOG.warn(
-                        "event=telemetry-lost reason=\"the collector did not take the last spans and metrics in time\"");
+                LOG.warn("event=telemetry-lost reason=\"the collector did not take the last spans and metrics in"
+                        + " time\"");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

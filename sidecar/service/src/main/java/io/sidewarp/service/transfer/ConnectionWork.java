@@ -99,10 +99,6 @@ public final class ConnectionWork extends PolledWork {
         return sendOutstanding;
     }
 
-    int sendQueue() {
-        return sendQueue;
-    }
-
     int receiveQueue() {
         return receiveQueue;
     }
@@ -112,7 +108,7 @@ public final class ConnectionWork extends PolledWork {
      *
      * @return the id for the engine's work request, or -1 if the queue is full
      */
-    int claim(CompletionSink sink, long id, boolean signaled, boolean receive) {
+    int claim(CompletionTarget sink, long id, boolean signaled, boolean receive) {
         if (receive ? receiveOutstanding == receiveQueue : sendOutstanding == sendQueue) {
             return -1;
         }

@@ -9,27 +9,15 @@ import io.sidewarp.v1.WorkRingKind;
 import org.jspecify.annotations.Nullable;
 
 /** Checks the copy of an entry and converts it to a work request. Allocates nothing unless the entry is refused. */
-final class EntryDecoder {
+record EntryDecoder(WorkEntryFlyweight entry) {
 
-    private static final Opcode[] OPCODES = {
-        null,
-        Opcode.RDMA_WRITE,
-        Opcode.RDMA_READ,
-        Opcode.SEND,
-        Opcode.RECEIVE,
-        Opcode.IMMEDIATE,
-        Opcode.RDMA_WRITE_WITH_IMMEDIATE,
-        Opcode.FETCH_ADD,
-        Opcode.COMPARE_SWAP,
-        Opcode.LOCAL_INVALIDATE,
-        Opcode.ENABLE,
-        Opcode.FLUSH
-    };
+    /** Operations by their number in the contract; null: none has the number. */
+    private static final @Nullable Opcode[] OPCODES = new Opcode[Opcode.values().length + 1];
 
-    private final WorkEntryFlyweight entry;
-
-    EntryDecoder(WorkEntryFlyweight entry) {
-        this.entry = entry;
+    static {
+        for (Opcode opcode : Opcode.values()) {
+            OPCODES[CompletionProtos.opcode(opcode).getNumber()] = opcode;
+        }
     }
 
     /**

@@ -76,7 +76,7 @@ final class InlineSlots {
     }
 
     /** Memory of one payload, which passes the completion of its work on. */
-    final class Slot implements CompletionSink {
+    final class Slot implements CompletionTarget {
 
         private final MemoryRegion memory;
         private final long offset;

@@ -45,7 +45,7 @@ abstract class PolledWork {
     private final EventLoop loop;
     private final WorkMeter meter;
     private final WorkSlots slots = new WorkSlots();
-    private final List<CompletionSink> touched = new ArrayList<>();
+    private final List<CompletionTarget> touched = new ArrayList<>();
     private final Runnable drainTask = this::drain;
     private final DeferredTask lateDrain;
     private final Runnable notification = this::onNotification;
@@ -121,14 +121,9 @@ abstract class PolledWork {
 
     /** Takes all available completions. Must not be called while completions are handed out. */
     final void drainAll() {
-        WorkCompletion[] batch = POLLED.get();
-        int count;
-        do {
-            count = completions.poll(batch);
-            for (int i = 0; i < count; i++) {
-                dispatch(batch[i]);
-            }
-        } while (count == BATCH);
+        while (dispatchBatch() == BATCH) {
+            // More completions may be available.
+        }
         finishBatch();
     }
 
@@ -153,14 +148,10 @@ abstract class PolledWork {
         }
         draining = true;
         try {
-            WorkCompletion[] batch = POLLED.get();
             int rounds = 0;
             do {
                 notified = false;
-                int count = completions.poll(batch);
-                for (int i = 0; i < count; i++) {
-                    dispatch(batch[i]);
-                }
+                int count = dispatchBatch();
                 if (count > 0) {
                     finishBatch();
                 }
@@ -179,12 +170,22 @@ abstract class PolledWork {
         }
     }
 
+    /** Takes one batch of completions to their sinks. Returns the number of completions. */
+    private int dispatchBatch() {
+        WorkCompletion[] batch = POLLED.get();
+        int count = completions.poll(batch);
+        for (int i = 0; i < count; i++) {
+            dispatch(batch[i]);
+        }
+        return count;
+    }
+
     private void dispatch(WorkCompletion completion) {
         if (!slots.isTaken(completion.id())) {
             throw new IllegalStateException("completion of unknown work " + completion.id());
         }
         int slot = (int) completion.id();
-        CompletionSink sink = slots.sink(slot);
+        CompletionTarget sink = slots.sink(slot);
         long connection = completed(completion, slots.isReceive(slot));
         meter.completed(completion, slots.time(slot));
         long id = slots.id(slot);

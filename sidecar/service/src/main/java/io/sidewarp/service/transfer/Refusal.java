@@ -34,7 +34,11 @@ record Refusal(
     }
 
     static Refusal invalid(String message) {
-        return new Refusal(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.INVALID_ARGUMENT, message);
+        return invalid(Status.Code.INVALID_ARGUMENT, message);
+    }
+
+    static Refusal invalid(Status.Code code, String message) {
+        return new Refusal(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, code, message);
     }
 
     /**
@@ -50,15 +54,6 @@ record Refusal(
         return flush ? flushed(missing, ApiError.retry(missing)) : flushed(missing);
     }
 
-    static Refusal missing(String message) {
-        return new Refusal(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.NOT_FOUND, message);
-    }
-
-    static Refusal precondition(String message) {
-        return new Refusal(
-                CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.FAILED_PRECONDITION, message);
-    }
-
     /** Returns the refusal for work on a connection that is not ready yet. */
     static Refusal notYet(String message) {
         return new Refusal(
@@ -67,10 +62,6 @@ record Refusal(
                 message,
                 Retry.RETRY_LATER,
                 null);
-    }
-
-    static Refusal exhausted(String message) {
-        return new Refusal(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.RESOURCE_EXHAUSTED, message);
     }
 
     static Refusal protection(Status.Code code, String message) {

@@ -7,13 +7,13 @@ import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.WorkCompletion;
 
 /** Takes the completions of entries of one ring that have the same tag. */
-final class RingSink implements CompletionSink, WorkSource {
+final class RingSink implements CompletionTarget, WorkSource {
 
-    private final WorkRing ring;
-    private final CompletionRing completions;
+    private final WorkRingReader ring;
+    private final CompletionRingWriter completions;
     private final int tag;
 
-    RingSink(WorkRing ring, int tag) {
+    RingSink(WorkRingReader ring, int tag) {
         this.ring = ring;
         this.completions = ring.completions();
         this.tag = tag;
@@ -29,7 +29,7 @@ final class RingSink implements CompletionSink, WorkSource {
         if (success) {
             completions.succeeded(id, connection, tag, completion);
         } else {
-            completions.failed(Completions.toProto(id, connection, completion), tag);
+            completions.failed(CompletionProtos.toProto(id, connection, completion), tag);
         }
         ring.countTold(connection);
     }

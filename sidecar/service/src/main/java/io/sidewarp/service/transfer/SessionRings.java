@@ -39,32 +39,15 @@ public final class SessionRings {
     private final SessionContext context;
     private final SessionTransfers transfers;
     private final InlineSlots inline;
-    private final List<Queue> queues = new ArrayList<>();
+    /** Completion rings, with their work rings. Each ring has its own grant from the quotas. */
+    private final List<CompletionRingWriter> completionRings = new ArrayList<>();
+
     /** Number of files that are being created or closed. */
     private int unsettled;
 
     private final CompletableFuture<Void> settled = new CompletableFuture<>();
     private boolean finishing;
     private boolean ended;
-
-    /**
-     * A completion ring, its work rings and its token. The completion ring and each work ring have their own grant from
-     * the quotas.
-     */
-    private static final class Queue {
-
-        private final CompletionRing completions;
-        private final byte[] token;
-        private final Grant grant;
-        private final CompletableFuture<Void> gone = new CompletableFuture<>();
-        private boolean ending;
-
-        Queue(CompletionRing completions, byte[] token, Grant grant) {
-            this.completions = completions;
-            this.token = token;
-            this.grant = grant;
-        }
-    }
 
     public SessionRings(SessionContext context, SessionMemory memory, SessionTransfers transfers) {
         this.context = context;
@@ -74,28 +57,32 @@ public final class SessionRings {
 
     /** Creates a completion ring. Completes on the session's thread. */
     public CompletableFuture<io.sidewarp.v1.CompletionRing> createCompletionRing(CreateCompletionRingRequest request) {
-        RingSockets sockets = sockets();
-        int limit = context.limits().queueOutstanding();
+        RingServer sockets = sockets();
+        int limit = context.config().limits().queueOutstanding();
         int entries = blocks(
                 "entries",
                 request.getEntries(),
                 context.config().advanced().connection().queueOutstanding(),
                 limit);
         long id = context.ids().incrementAndGet();
-        Grant grant = new Grant();
+        Grant grant = grant(entries);
         return create(id, RingLayout.KIND_COMPLETION, entries, id, grant).thenApply(file -> {
-            CompletionRing[] holder = new CompletionRing[1];
-            CompletionRing ring = new CompletionRing(
-                    id, file, entries, context.loop(), () -> context.loop().execute(() -> lost(holder[0])));
-            holder[0] = ring;
-            byte[] token = sockets.expect(ring);
-            queues.add(new Queue(ring, token, grant));
+            CompletionRingWriter ring = new CompletionRingWriter(
+                    id,
+                    file,
+                    entries,
+                    context.loop(),
+                    sockets.newToken(),
+                    grant,
+                    lost -> context.loop().execute(() -> lost(lost)));
+            sockets.expect(ring);
+            completionRings.add(ring);
             return io.sidewarp.v1.CompletionRing.newBuilder()
                     .setId(id)
                     .setFile(toProto(file))
                     .setEntries(entries)
                     .setSocket(sockets.name())
-                    .setToken(com.google.protobuf.ByteString.copyFrom(token))
+                    .setToken(com.google.protobuf.ByteString.copyFrom(ring.token()))
                     .setEventLoop(loopNumber(context.loop()))
                     .build();
         });
@@ -107,28 +94,28 @@ public final class SessionRings {
         if (kind != WorkRingKind.WORK_RING_KIND_SEND && kind != WorkRingKind.WORK_RING_KIND_RECEIVE) {
             throw ApiError.invalid("kind", request.getKindValue(), "WORK_RING_KIND_SEND, WORK_RING_KIND_RECEIVE");
         }
-        Queue queue = require(request.getCompletionRing());
-        int limit = context.limits().queueOutstanding();
-        int blocks = blocks(
-                "blocks", request.getBlocks(), queue.completions.entries(), Math.max(limit, RingLayout.MIN_BLOCKS));
+        CompletionRingWriter completions = require(request.getCompletionRing());
+        int limit = context.config().limits().queueOutstanding();
+        int blocks =
+                blocks("blocks", request.getBlocks(), completions.entries(), Math.max(limit, RingLayout.MIN_BLOCKS));
         long id = context.ids().incrementAndGet();
         int number = kind == WorkRingKind.WORK_RING_KIND_SEND ? RingLayout.KIND_SEND : RingLayout.KIND_RECEIVE;
-        Grant grant = new Grant();
-        return create(id, number, blocks, queue.completions.id(), grant).thenApply(file -> {
-            if (queue.ending) {
+        Grant grant = grant(blocks);
+        return create(id, number, blocks, completions.id(), grant).thenApply(file -> {
+            if (completions.isEnded()) {
                 closeLater(file, grant);
                 throw notFound(request.getCompletionRing());
             }
-            WorkRing ring = new WorkRing(
-                    id, kind, file, blocks, queue.completions, transfers, inline, grant, () -> lost(queue.completions));
-            queue.completions.add(ring);
+            WorkRingReader ring = new WorkRingReader(
+                    id, kind, file, blocks, completions, transfers, inline, grant, () -> lost(completions));
+            completions.add(ring);
             ring.wake();
             return io.sidewarp.v1.WorkRing.newBuilder()
                     .setId(id)
                     .setKind(kind)
                     .setFile(toProto(file))
                     .setBlocks(blocks)
-                    .setCompletionRing(queue.completions.id())
+                    .setCompletionRing(completions.id())
                     .setEventLoop(loopNumber(context.loop()))
                     .build();
         });
@@ -138,31 +125,36 @@ public final class SessionRings {
      * Ends a ring, and with a completion ring all of its work rings. The result is complete when the files are gone.
      */
     public CompletableFuture<Void> destroy(long id) {
-        for (Queue queue : queues) {
-            if (queue.completions.id() == id) {
-                return end(queue, "the ring was destroyed");
+        for (CompletionRingWriter ring : completionRings) {
+            if (ring.id() == id) {
+                return end(ring, "the ring was destroyed");
             }
-            for (WorkRing ring : queue.completions.workRings()) {
-                if (ring.id() == id) {
-                    ring.drainThen(() -> close(queue, ring));
-                    return ring.gone();
-                }
+        }
+        for (WorkRingReader ring : workRings()) {
+            if (ring.id() == id) {
+                ring.drainThen(() -> close(ring));
+                return ring.gone();
             }
         }
         throw notFound(id);
     }
 
+    /** Returns a copy of the list of all work rings, because a ring may end meanwhile. */
+    private List<WorkRingReader> workRings() {
+        List<WorkRingReader> all = new ArrayList<>();
+        completionRings.forEach(ring -> all.addAll(ring.workRings()));
+        return all;
+    }
+
     /** Returns why entries wait in rings. */
     PostCount.Hold hold() {
         PostCount.Hold hold = PostCount.Hold.NONE;
-        for (Queue queue : queues) {
-            for (WorkRing ring : queue.completions.workRings()) {
-                if (ring.awaitsSpace()) {
-                    return PostCount.Hold.SEND_QUEUE;
-                }
-                if (ring.hasEntries()) {
-                    hold = PostCount.Hold.COMPLETION_RING;
-                }
+        for (WorkRingReader ring : workRings()) {
+            if (ring.awaitsSpace()) {
+                return PostCount.Hold.SEND_QUEUE;
+            }
+            if (ring.hasEntries()) {
+                hold = PostCount.Hold.COMPLETION_RING;
             }
         }
         return hold;
@@ -179,12 +171,10 @@ public final class SessionRings {
     }
 
     private void takeAll(CompletableFuture<Void> taken, long deadline) {
-        WorkRing left = null;
-        for (Queue queue : List.copyOf(queues)) {
-            for (WorkRing ring : List.copyOf(queue.completions.workRings())) {
-                drain(ring);
-                left = ring.hasEntries() ? ring : left;
-            }
+        WorkRingReader left = null;
+        for (WorkRingReader ring : workRings()) {
+            drain(ring);
+            left = ring.hasEntries() ? ring : left;
         }
         if (left == null) {
             taken.complete(null);
@@ -219,17 +209,14 @@ public final class SessionRings {
     }
 
     private void takeReceives() {
-        // Copies the lists, because a ring may end meanwhile.
-        for (Queue queue : List.copyOf(queues)) {
-            for (WorkRing ring : List.copyOf(queue.completions.workRings())) {
-                if (ring.kind() == WorkRingKind.WORK_RING_KIND_RECEIVE) {
-                    drain(ring);
-                }
+        for (WorkRingReader ring : workRings()) {
+            if (ring.kind() == WorkRingKind.WORK_RING_KIND_RECEIVE) {
+                drain(ring);
             }
         }
     }
 
-    private static void drain(WorkRing ring) {
+    private static void drain(WorkRingReader ring) {
         ring.onRoom();
         if (ring.isHeldBack()) {
             return;
@@ -244,20 +231,14 @@ public final class SessionRings {
     /** Ends all rings. Entries in the rings are posted. Idempotent. */
     public void release(String reason) {
         ended = true;
-        for (Queue queue : List.copyOf(queues)) {
-            end(queue, reason);
-        }
+        List.copyOf(completionRings).forEach(ring -> end(ring, reason));
     }
 
     /** Closes all rings after all connections are gone. The result is complete when nothing is left. */
     public CompletableFuture<Void> finish() {
-        for (Queue queue : List.copyOf(queues)) {
-            for (WorkRing ring : List.copyOf(queue.completions.workRings())) {
-                // No connection is left that could take the work.
-                close(queue, ring);
-            }
-            finishEnd(queue);
-        }
+        // No connection is left that could take the work.
+        workRings().forEach(this::close);
+        List.copyOf(completionRings).forEach(this::finishEnd);
         finishing = true;
         settle();
         return settled.thenCompose(ignored -> inline.release());
@@ -269,55 +250,49 @@ public final class SessionRings {
         }
     }
 
-    /** Ends the queue of a ring because the application is gone or a ring is unusable. */
-    private void lost(CompletionRing ring) {
-        for (Queue queue : queues) {
-            if (queue.completions == ring) {
-                end(
-                        queue,
-                        "a ring of the queue is broken: its file was cut short, or an entry has a number of blocks"
-                                + " that is not 1 to 10; create new rings");
-                return;
-            }
-        }
+    /** Ends a completion ring because the application is gone or a ring is unusable. */
+    private void lost(CompletionRingWriter ring) {
+        end(
+                ring,
+                "a ring of the queue is broken: its file was cut short, or an entry has a number of blocks"
+                        + " that is not 1 to 10; create new rings");
     }
 
-    private CompletableFuture<Void> end(Queue queue, String reason) {
-        if (queue.ending) {
-            return queue.gone;
+    private CompletableFuture<Void> end(CompletionRingWriter ring, String reason) {
+        if (ring.isEnded()) {
+            return ring.gone();
         }
-        queue.ending = true;
-        RingSockets sockets = context.ringSockets().orElseThrow();
-        sockets.forget(queue.token);
-        queue.completions.end(reason);
-        List<WorkRing> rings = List.copyOf(queue.completions.workRings());
-        for (WorkRing ring : rings) {
-            CompletionRing.markEnded(ring.file());
+        context.ringSockets().orElseThrow().forget(ring);
+        ring.end(reason);
+        List<WorkRingReader> works = List.copyOf(ring.workRings());
+        for (WorkRingReader work : works) {
+            CompletionRingWriter.markEnded(work.file());
         }
-        for (WorkRing ring : rings) {
-            ring.drainThen(() -> close(queue, ring));
+        for (WorkRingReader work : works) {
+            work.drainThen(() -> close(work));
         }
-        finishEnd(queue);
-        return queue.gone;
+        finishEnd(ring);
+        return ring.gone();
     }
 
-    private void finishEnd(Queue queue) {
-        if (!queue.ending || !queue.completions.workRings().isEmpty() || !queues.remove(queue)) {
+    private void finishEnd(CompletionRingWriter ring) {
+        if (!ring.isEnded() || !ring.workRings().isEmpty() || !completionRings.remove(ring)) {
             return;
         }
-        queue.completions.closeSocket();
-        closeLater(queue.completions.file(), queue.grant).whenComplete((ignored, failure) -> queue.gone.complete(null));
+        ring.closeSocket();
+        closeLater(ring.file(), ring.grant())
+                .whenComplete((ignored, failure) -> ring.gone().complete(null));
     }
 
-    private void close(Queue queue, WorkRing ring) {
-        if (!queue.completions.workRings().remove(ring)) {
+    private void close(WorkRingReader ring) {
+        if (!ring.completions().workRings().remove(ring)) {
             return;
         }
         ring.close();
-        CompletionRing.markEnded(ring.file());
+        CompletionRingWriter.markEnded(ring.file());
         closeLater(ring.file(), ring.grant())
                 .whenComplete((ignored, failure) -> ring.gone().complete(null));
-        finishEnd(queue);
+        finishEnd(ring.completions());
     }
 
     /**
@@ -335,15 +310,15 @@ public final class SessionRings {
                         context.loop());
     }
 
-    private Queue require(long id) {
-        for (Queue queue : queues) {
-            if (queue.completions.id() == id && !queue.ending) {
-                return queue;
+    private CompletionRingWriter require(long id) {
+        for (CompletionRingWriter ring : completionRings) {
+            if (ring.id() == id && !ring.isEnded()) {
+                return ring;
             }
-            if (queue.completions.workRings().stream().anyMatch(ring -> ring.id() == id)) {
-                throw ApiError.invalid(
-                        "completion_ring", Long.toUnsignedString(id), "a completion ring; this id is a work ring's");
-            }
+        }
+        if (workRings().stream().anyMatch(ring -> ring.id() == id)) {
+            throw ApiError.invalid(
+                    "completion_ring", Long.toUnsignedString(id), "a completion ring; this id is a work ring's");
         }
         throw notFound(id);
     }
@@ -352,7 +327,7 @@ public final class SessionRings {
         return ApiError.notFound("ring", id, "create it first, in this session");
     }
 
-    private RingSockets sockets() {
+    private RingServer sockets() {
         if (ended) {
             throw ApiError.of(io.grpc.Status.Code.CANCELLED, "the session ended");
         }
@@ -377,23 +352,20 @@ public final class SessionRings {
         return Integer.highestOneBit(least) == least ? least : Integer.highestOneBit(least) << 1;
     }
 
-    private CompletableFuture<SharedBacking> create(long id, int kind, int blocks, long completionRing, Grant grant) {
+    /** Takes the share of a new ring from the quotas. */
+    private Grant grant(int blocks) {
         if (ended) {
             throw ApiError.of(io.grpc.Status.Code.CANCELLED, "the session ended");
         }
-        long length = RingLayout.fileLength(blocks);
-        try {
-            grant.take(context.quotas().totalRegions(), 1)
-                    .take(context.quotas().registeredOctets(), length)
-                    .take(context.quotas().workEntries(), blocks);
-        } catch (RuntimeException | Error e) {
-            grant.close();
-            throw e;
-        }
+        return Grant.holding(grant -> grant.take(context.quotas().totalRegions(), 1)
+                .take(context.quotas().registeredOctets(), RingLayout.fileLength(blocks))
+                .take(context.quotas().workEntries(), blocks));
+    }
+
+    private CompletableFuture<SharedBacking> create(long id, int kind, int blocks, long completionRing, Grant grant) {
         SharedVolume volume = context.sharedVolume().orElseThrow();
         unsettled++;
-        return CompletableFuture.supplyAsync(
-                        () -> open(volume, id, kind, blocks, length, completionRing), context.workers())
+        return CompletableFuture.supplyAsync(() -> open(volume, id, kind, blocks, completionRing), context.workers())
                 .handleAsync(
                         (file, failure) -> {
                             unsettled--;
@@ -412,8 +384,9 @@ public final class SessionRings {
     }
 
     /** Creates the file. Its space is allocated before it is mapped, so that a full volume fails here. */
-    private SharedBacking open(SharedVolume volume, long id, int kind, int blocks, long length, long completionRing) {
-        if (volume.pageSize() > RingLayout.fileLength(blocks) * 4 + (1 << 16)) {
+    private SharedBacking open(SharedVolume volume, long id, int kind, int blocks, long completionRing) {
+        long length = RingLayout.fileLength(blocks);
+        if (volume.pageSize() > length * 4 + (1 << 16)) {
             throw ApiError.state("the shared volume has pages of " + volume.pageSize()
                     + " bytes, too large for rings; use the Queue call");
         }

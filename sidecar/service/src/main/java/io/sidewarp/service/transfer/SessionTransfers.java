@@ -8,8 +8,9 @@ import io.grpc.StatusRuntimeException;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.memory.SessionMemory;
+import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.ReadWork;
-import io.sidewarp.v1.ReceiveRequest;
+import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WorkRequest;
@@ -17,6 +18,7 @@ import io.sidewarp.v1.WriteWork;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Data transfer of one session. Confined to the session's thread. */
@@ -24,17 +26,18 @@ public final class SessionTransfers {
 
     private final SessionContext context;
     private final ConnectionLookup connections;
-    private final SharedReceiveLookup sharedReceives;
+    private final LongFunction<@Nullable SharedReceiveWork> sharedReceives;
     private final WorkPoster poster;
     private final WorkItem item = new WorkItem();
-    private final Set<QueueCall> calls = new HashSet<>();
+    private final Set<QueueCallHandler> calls = new HashSet<>();
     private boolean ended;
 
+    /** @param sharedReceives finds the shared receive queue of an id, or null; allocates nothing */
     public SessionTransfers(
             SessionContext context,
             SessionMemory memory,
             ConnectionLookup connections,
-            SharedReceiveLookup sharedReceives) {
+            LongFunction<@Nullable SharedReceiveWork> sharedReceives) {
         this.context = context;
         this.connections = connections;
         this.sharedReceives = sharedReceives;
@@ -77,9 +80,10 @@ public final class SessionTransfers {
                 .thenCompose(ignored -> post(item.flush(connection)));
     }
 
-    public CompletableFuture<WorkCompletion> receive(ReceiveRequest request) {
-        item.of(request.getWork(), request.getConnection());
-        item.sharedReceives = request.getSharedReceiveQueue();
+    /** @param sharedReceiveQueue queue to post to instead of a connection, or 0 */
+    public CompletableFuture<WorkCompletion> receive(long connection, long sharedReceiveQueue, ReceiveWork work) {
+        item.of(work, connection);
+        item.sharedReceives = sharedReceiveQueue;
         return post(item);
     }
 
@@ -92,38 +96,40 @@ public final class SessionTransfers {
 
     /** Posts to a shared receive queue. Returns null on success. Allocates nothing unless the work is refused. */
     @Nullable
-    Refusal postShared(WorkItem work, CompletionSink sink) {
-        SharedReceiveWork queue = sharedReceives.find(work.sharedReceives);
+    Refusal postShared(WorkItem work, CompletionTarget sink) {
+        SharedReceiveWork queue = sharedReceives.apply(work.sharedReceives);
         return queue == null
-                ? Refusal.missing("shared receive queue " + Long.toUnsignedString(work.sharedReceives)
-                        + " is not known in this session; create it first")
+                ? Refusal.invalid(
+                        Status.Code.NOT_FOUND,
+                        "shared receive queue " + Long.toUnsignedString(work.sharedReceives)
+                                + " is not known in this session; create it first")
                 : poster.post(queue, work, sink);
     }
 
     /** Returns the credits for a Queue call that asks for a number; 0 asks for the default. */
     int credits(int wanted) {
-        int limit = context.limits().queueOutstanding();
+        int limit = context.config().limits().queueOutstanding();
         if (wanted == 0) {
             return Math.min(limit, context.config().advanced().connection().queueOutstanding());
         }
         return Integer.compareUnsigned(wanted, limit) > 0 ? limit : wanted;
     }
 
-    void add(QueueCall call) {
+    void add(QueueCallHandler call) {
         if (ended) {
             throw ApiError.of(Status.Code.CANCELLED, "the session ended");
         }
         calls.add(call);
     }
 
-    void remove(QueueCall call) {
+    void remove(QueueCallHandler call) {
         calls.remove(call);
     }
 
     /** Ends all Queue calls. Posted work continues. Idempotent. */
     public void release() {
         ended = true;
-        for (QueueCall call : Set.copyOf(calls)) {
+        for (QueueCallHandler call : Set.copyOf(calls)) {
             call.end();
         }
     }
@@ -143,6 +149,32 @@ public final class SessionTransfers {
         SimpleWork simple = new SimpleWork();
         Refusal refusal =
                 work.sharedReceives != 0 ? postShared(work, simple) : poster.post(require(work), work, simple);
-        return refusal == null ? simple.result() : CompletableFuture.failedFuture(refusal.toException());
+        return refusal == null ? simple.result : CompletableFuture.failedFuture(refusal.toException());
+    }
+
+    /** The only work request of a simple call. */
+    private static final class SimpleWork implements CompletionTarget {
+
+        /** Completes with a successful completion, or fails with a status. */
+        private final CompletableFuture<WorkCompletion> result = new CompletableFuture<>();
+
+        private @Nullable WorkCompletion completion;
+
+        @Override
+        public void complete(long connection, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion done) {
+            completion = CompletionProtos.toProto(id, connection, done);
+        }
+
+        @Override
+        public void flush() {
+            if (completion == null) {
+                return;
+            }
+            if (completion.getStatus() == CompletionStatus.COMPLETION_STATUS_SUCCESS) {
+                result.complete(completion);
+            } else {
+                result.completeExceptionally(CompletionProtos.failure(completion));
+            }
+        }
     }
 }

@@ -19,7 +19,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Shared receive queues of one session. Confined to the session's thread. */
-public final class SharedReceiveQueues implements SharedReceiveLookup {
+public final class SharedReceiveQueues {
 
     private final SessionContext context;
     private final SessionMemory memory;
@@ -41,18 +41,13 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
                         "capacity",
                         request.getCapacity(),
                         context.config().advanced().connection().receiveQueue());
-        Grant grant = new Grant();
-        SharedReceiveWork work;
-        try {
+        SharedReceiveWork work = Grant.holding(grant -> {
             grant.take(context.quotas().sharedReceiveQueues(), 1)
                     .take(context.quotas().receives(), capacity)
                     .take(context.quotas().completionEntries(), capacity)
                     .take(context.quotas().workEntries(), capacity);
-            work = create(domain, capacity, grant);
-        } catch (RuntimeException | Error e) {
-            grant.close();
-            throw e;
-        }
+            return create(domain, capacity, grant);
+        });
         try {
             work.arm(request.getLimit());
         } catch (RuntimeException | Error e) {
@@ -89,7 +84,7 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
 
     private void tellLimit(long id, int limit) {
         context.events()
-                .event(OpenSessionResponse.newBuilder()
+                .accept(OpenSessionResponse.newBuilder()
                         .setSharedReceiveQueueLimit(SharedReceiveQueueLimitReached.newBuilder()
                                 .setSharedReceiveQueue(id)
                                 .setLimit(limit))
@@ -112,7 +107,7 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
         work.end();
     }
 
-    @Override
+    /** Returns the queue of an id, or null. Runs on the data path and allocates nothing. */
     public @Nullable SharedReceiveWork find(long id) {
         return queues.get(id);
     }
@@ -127,11 +122,7 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
     }
 
     public List<SharedReceiveQueue> list() {
-        List<SharedReceiveQueue> list = new ArrayList<>(queues.size());
-        for (SharedReceiveWork work : queues.values()) {
-            list.add(toProto(work));
-        }
-        return list;
+        return queues.values().stream().map(this::toProto).toList();
     }
 
     public int count() {

@@ -129,7 +129,7 @@ public final class SharedReceiveWork extends PolledWork {
     }
 
     /** Reserves a place. Returns the id for the engine's work request, or -1 if the queue is full. */
-    int claim(CompletionSink sink, long callersId) {
+    int claim(CompletionTarget sink, long callersId) {
         return outstanding == capacity() ? -1 : slots().take(sink, callersId, true, true, 0);
     }
 

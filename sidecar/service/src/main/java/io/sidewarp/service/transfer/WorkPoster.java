@@ -14,8 +14,8 @@ import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.StreamError;
 import io.sidewarp.engine.verbs.WorkRequest;
 import io.sidewarp.service.error.ApiError;
-import io.sidewarp.service.memory.RegisteredRegion;
 import io.sidewarp.service.memory.SessionMemory;
+import io.sidewarp.service.memory.SessionRegion;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
 final class WorkPoster {
 
     /** Result for a full send queue. Callers may wait instead of failing. */
-    static final Refusal QUEUE_FULL =
-            Refusal.exhausted("the send queue is full; wait for completions, or give the connection a longer one"
+    static final Refusal QUEUE_FULL = Refusal.invalid(
+            Status.Code.RESOURCE_EXHAUSTED,
+            "the send queue is full; wait for completions, or give the connection a longer one"
                     + " (ConnectionOptions.send_queue)");
 
     private static final long MAX_LENGTH = 0xFFFF_FFFFL;
@@ -42,7 +43,7 @@ final class WorkPoster {
 
     /** Posts work. Returns null on success, and {@link #QUEUE_FULL} if the send queue has no room. */
     @Nullable
-    Refusal post(ConnectionWork work, WorkItem item, CompletionSink sink) {
+    Refusal post(ConnectionWork work, WorkItem item, CompletionTarget sink) {
         Opcode opcode = item.opcode;
         if (opcode == null) {
             return Refusal.invalid("the work request names no work; set write, read, send, receive or another");
@@ -90,7 +91,7 @@ final class WorkPoster {
 
     /** Posts a receive to a shared receive queue. Returns null on success. */
     @Nullable
-    Refusal post(SharedReceiveWork queue, WorkItem item, CompletionSink sink) {
+    Refusal post(SharedReceiveWork queue, WorkItem item, CompletionTarget sink) {
         if (item.opcode != Opcode.RECEIVE) {
             return Refusal.invalid(
                     "a shared receive queue takes receives only; for other work name a connection instead"
@@ -129,8 +130,10 @@ final class WorkPoster {
     }
 
     private static Refusal sharedQueueFull(SharedReceiveWork queue) {
-        return Refusal.exhausted("shared receive queue " + queue.id() + " is full with " + queue.capacity()
-                + " receives; wait for messages, or create a longer one (capacity)");
+        return Refusal.invalid(
+                Status.Code.RESOURCE_EXHAUSTED,
+                "shared receive queue " + queue.id() + " is full with " + queue.capacity()
+                        + " receives; wait for messages, or create a longer one (capacity)");
     }
 
     private static boolean fitsResult(WorkItem item) {
@@ -165,7 +168,7 @@ final class WorkPoster {
             request.addSge(inline, item.offsets[0], item.lengths[0]);
         }
         for (int i = 0; inline == null && i < item.sgeCount; i++) {
-            RegisteredRegion region = memory.find(item.regions[i]);
+            SessionRegion region = memory.find(item.regions[i]);
             if (region == null) {
                 return missing(item.regions[i]);
             }
@@ -192,7 +195,7 @@ final class WorkPoster {
     }
 
     private @Nullable Refusal fillSubject(WorkItem item, Opcode opcode) {
-        RegisteredRegion region = memory.find(item.subject);
+        SessionRegion region = memory.find(item.subject);
         if (region == null) {
             return missing(item.subject);
         }
@@ -211,7 +214,8 @@ final class WorkPoster {
     }
 
     private static Refusal receiveQueueFull(ConnectionWork work) {
-        return Refusal.exhausted(
+        return Refusal.invalid(
+                Status.Code.RESOURCE_EXHAUSTED,
                 "the receive queue is full with " + work.receiveQueue() + " receives; wait for messages, or give the"
                         + " connection a longer one (ConnectionOptions.receive_queue)");
     }
@@ -226,7 +230,7 @@ final class WorkPoster {
         }
         StreamError error = work.queuePair().error();
         String end = error == null ? " is closing or has ended" : " has ended: " + error;
-        String message = "connection " + work.connection() + end + "; " + Completions.remedy(error);
+        String message = "connection " + work.connection() + end + "; " + CompletionProtos.remedy(error);
         return flush ? Refusal.flushed(message, error) : Refusal.flushed(ApiError.closed(error, message));
     }
 
@@ -237,10 +241,11 @@ final class WorkPoster {
         }
         boolean noReads = work.queuePair().attributes().ord() == 0;
         if (noReads && item.isFlush()) {
-            return Refusal.precondition(
-                    "a flush is an RDMA Read of no bytes, and the connection allows none: its ord is"
-                            + " 0; connect with ord of at least 1 here and ird of at least 1 at the peer, or have the peer"
-                            + " answer by a Send");
+            return Refusal.invalid(
+                    Status.Code.FAILED_PRECONDITION,
+                    "a flush is an RDMA Read of no bytes, and the connection allows none: its ord is 0; connect with"
+                            + " ord of at least 1 here and ird of at least 1 at the peer, or have the peer answer by a"
+                            + " Send");
         }
         boolean requests = opcode == Opcode.RDMA_READ || opcode.isAtomic();
         boolean writes = requests || opcode == Opcode.RECEIVE;
@@ -268,7 +273,7 @@ final class WorkPoster {
     }
 
     private Refusal explainSubject(ConnectionWork work, WorkItem item) {
-        RegisteredRegion region = memory.find(item.subject);
+        SessionRegion region = memory.find(item.subject);
         if (region == null) {
             return missing(item.subject);
         }
@@ -296,7 +301,7 @@ final class WorkPoster {
             WorkItem item, String where, ProtectionDomain domain, long queuePair, boolean writes) {
         long total = 0;
         for (int i = 0; i < item.sgeCount; i++) {
-            RegisteredRegion region = memory.find(item.regions[i]);
+            SessionRegion region = memory.find(item.regions[i]);
             if (region == null) {
                 break;
             }
@@ -315,7 +320,7 @@ final class WorkPoster {
                 : null;
     }
 
-    private static @Nullable Refusal explain(RegisteredRegion registered, long offset, long length, boolean writes) {
+    private static @Nullable Refusal explain(SessionRegion registered, long offset, long length, boolean writes) {
         MemoryRegion region = registered.region();
         String name = "region " + registered.id();
         if (Long.compareUnsigned(length, region.length()) > 0
@@ -341,7 +346,7 @@ final class WorkPoster {
     }
 
     private static @Nullable Refusal explainAssociation(
-            RegisteredRegion registered, String where, ProtectionDomain domain, long queuePair) {
+            SessionRegion registered, String where, ProtectionDomain domain, long queuePair) {
         MemoryRegion region = registered.region();
         if (region.protectionDomain() != domain) {
             return Refusal.protection(

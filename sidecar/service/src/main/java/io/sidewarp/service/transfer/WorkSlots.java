@@ -17,7 +17,7 @@ final class WorkSlots {
     private static final int INITIAL = 16;
     private static final int NONE = -1;
 
-    private @Nullable CompletionSink[] sinks = new CompletionSink[INITIAL];
+    private @Nullable CompletionTarget[] sinks = new CompletionTarget[INITIAL];
     private long[] ids = new long[INITIAL];
     /** System.nanoTime() of the post, or 0 if the latency is not measured. */
     private long[] times = new long[INITIAL];
@@ -26,13 +26,12 @@ final class WorkSlots {
     private boolean[] receives = new boolean[INITIAL];
     private int[] next = new int[INITIAL];
     private int free = NONE;
-    private int used;
 
     WorkSlots() {
         addFree(0, INITIAL);
     }
 
-    int take(CompletionSink sink, long id, boolean isSignaled, boolean isReceive, long time) {
+    int take(CompletionTarget sink, long id, boolean isSignaled, boolean isReceive, long time) {
         if (free == NONE) {
             grow();
         }
@@ -43,7 +42,6 @@ final class WorkSlots {
         signaled[slot] = isSignaled;
         receives[slot] = isReceive;
         times[slot] = time;
-        used++;
         return slot;
     }
 
@@ -54,14 +52,13 @@ final class WorkSlots {
         sinks[slot] = null;
         next[slot] = free;
         free = slot;
-        used--;
     }
 
     boolean isTaken(long slot) {
         return slot >= 0 && slot < sinks.length && sinks[(int) slot] != null;
     }
 
-    CompletionSink sink(int slot) {
+    CompletionTarget sink(int slot) {
         return Objects.requireNonNull(sinks[slot]);
     }
 
@@ -79,10 +76,6 @@ final class WorkSlots {
 
     boolean isReceive(int slot) {
         return receives[slot];
-    }
-
-    int used() {
-        return used;
     }
 
     int capacity() {

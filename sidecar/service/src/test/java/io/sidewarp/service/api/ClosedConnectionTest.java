@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.service.peer.Peer;
-import io.sidewarp.service.session.Session;
+import io.sidewarp.service.session.SidecarSession;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.Connection;
@@ -90,7 +90,7 @@ class ClosedConnectionTest extends TwoSidecars {
     /** A method of its own, so that its frame holds the queue pair no longer than necessary. */
     private WeakReference<QueuePair> queuePair(Connection connection) {
         CompletableFuture<WeakReference<QueuePair>> found = new CompletableFuture<>();
-        Session session = left.sidecar().sessions().require(client.token(), new Peer(0, uid(), 0));
+        SidecarSession session = left.sidecar().sessions().require(client.token(), new Peer(0, uid(), 0));
         session.context()
                 .run(() -> found.complete(new WeakReference<>(
                         session.connections().require(connection.getId()).queuePair())));

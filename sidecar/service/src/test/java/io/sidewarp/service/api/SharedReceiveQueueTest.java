@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
 import io.sidewarp.conformance.Requirement;
-import io.sidewarp.service.session.Session;
+import io.sidewarp.service.session.SidecarSession;
 import io.sidewarp.service.testing.LogLines;
 import io.sidewarp.service.testing.TestQueue;
 import io.sidewarp.service.testing.TestSession;
@@ -271,7 +271,7 @@ class SharedReceiveQueueTest extends SharedReceiveFixture {
 
     @Test
     void aSessionThatEndsWithReceivesOutstandingLeavesNothing() {
-        LogLines leaks = LogLines.of(Session.class.getName());
+        LogLines leaks = LogLines.of(SidecarSession.class.getName());
         try (TestSession other = right.session("other")) {
             SharedReceiveQueue queue = create(4, 2);
             TestSession.Pair pair = client.connectTo(server, using(queue));

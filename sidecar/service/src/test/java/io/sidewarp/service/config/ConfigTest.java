@@ -219,7 +219,7 @@ class ConfigTest {
             }
             String name = prefix + "." + kebab(method.getName());
             if (method.getReturnType().isInterface()
-                    && method.getReturnType().getName().startsWith(SidewarpConfig.class.getName())) {
+                    && method.getReturnType().getPackage() == SidewarpConfig.class.getPackage()) {
                 collect(name, method.getReturnType(), into);
             } else {
                 into.accept(name, method);

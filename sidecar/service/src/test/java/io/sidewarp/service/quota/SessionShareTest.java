@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 
 class SessionShareTest {
 
-    private final SessionShare.Shared all = SessionShare.Shared.workEntries(12);
+    private final SessionShare.Shared all = new SessionShare.Shared(
+            "entries of work queues", "sidewarp.limits.work-entries", "ask for shorter queues", new SharedQuota<>(12));
     private final QuotaRefusals refusals = new QuotaRefusals();
     private final SessionShare first = new SessionShare(all, 1000, refusals);
     private final SessionShare second = new SessionShare(all, 1000, refusals);

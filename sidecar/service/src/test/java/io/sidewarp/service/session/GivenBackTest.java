@@ -51,7 +51,7 @@ class GivenBackTest {
     private EventLoop loop;
     private TestSidecar sidecar;
     private Telemetry telemetry;
-    private Session session;
+    private SidecarSession session;
     private volatile String failing = "";
 
     @BeforeEach

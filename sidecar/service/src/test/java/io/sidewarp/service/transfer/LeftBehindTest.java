@@ -33,7 +33,7 @@ class LeftBehindTest extends PlayedQueues {
     @Test
     void theRestOfAMessageIsNotKept() throws Exception {
         Caller caller = new Caller();
-        QueueCall ended = call(caller, 1);
+        QueueCallHandler ended = call(caller, 1);
         byte[] request = receives(2).toByteArray();
 
         WeakReference<QueueRequest> message = onLoop(() -> {
@@ -50,7 +50,7 @@ class LeftBehindTest extends PlayedQueues {
 
     @Test
     void aCallIsNotKeptByTheWorkThatItLeaves() throws Exception {
-        WeakReference<QueueCall> ended = endedBehind(receives(1));
+        WeakReference<QueueCallHandler> ended = endedBehind(receives(1));
 
         awaitGone(ended);
 
@@ -66,7 +66,7 @@ class LeftBehindTest extends PlayedQueues {
     void aCallThatEndsWaitsForSpaceNoMore() throws Exception {
         receive(call, message());
         for (int i = 0; i < 100; i++) {
-            WeakReference<QueueCall> ended = endedBehind(write());
+            WeakReference<QueueCallHandler> ended = endedBehind(write());
             assertThat(onLoop(work::waiting)).isZero();
             assertThat(ended).isNotNull();
         }
@@ -76,7 +76,7 @@ class LeftBehindTest extends PlayedQueues {
     void aCallThatStaysWaitsForSpace() throws Exception {
         receive(call, message());
         Caller told = new Caller();
-        QueueCall waiting = call(told, 1);
+        QueueCallHandler waiting = call(told, 1);
         receive(waiting, write());
         assertThat(onLoop(work::waiting)).isEqualTo(1);
         endedBehind(write());
@@ -100,7 +100,7 @@ class LeftBehindTest extends PlayedQueues {
         receive(call, write());
         engine.closing = true;
         Caller told = new Caller();
-        QueueCall waiting = call(told, 1);
+        QueueCallHandler waiting = call(told, 1);
         receive(waiting, write());
         for (int i = 0; i < 100; i++) {
             endedBehind(write());
@@ -136,9 +136,9 @@ class LeftBehindTest extends PlayedQueues {
     }
 
     /** A call that has posted and left. */
-    private WeakReference<QueueCall> endedBehind(QueueRequest post) throws Exception {
+    private WeakReference<QueueCallHandler> endedBehind(QueueRequest post) throws Exception {
         Caller caller = new Caller();
-        QueueCall leaving = call(caller, 1);
+        QueueCallHandler leaving = call(caller, 1);
         receive(leaving, post);
         caller.cancel();
         onLoop(() -> true);

@@ -23,7 +23,6 @@ import io.sidewarp.service.quota.PeerQuotas;
 import io.sidewarp.service.quota.QuotaRefusals;
 import io.sidewarp.service.quota.RequestLimits;
 import io.sidewarp.service.quota.SessionQuotas;
-import io.sidewarp.service.quota.SessionShare;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.testing.PlayedCall;
 import io.sidewarp.service.testing.TestSidecar;
@@ -74,7 +73,7 @@ abstract class PlayedQueues {
 
     SessionTransfers transfers;
     ConnectionWork work;
-    QueueCall call;
+    QueueCallHandler call;
     long region;
 
     @BeforeEach
@@ -96,14 +95,7 @@ abstract class PlayedQueues {
                 config,
                 limits,
                 RequestLimits.of(limits, refusals),
-                SessionQuotas.of(
-                        limits,
-                        new SessionShare(
-                                SessionShare.Shared.totalRegions(limits.totalRegions()), Peer.UNKNOWN, refusals),
-                        new SessionShare(
-                                SessionShare.Shared.managedOctets(limits.managedOctets()), Peer.UNKNOWN, refusals),
-                        new SessionShare(SessionShare.Shared.workEntries(limits.workEntries()), Peer.UNKNOWN, refusals),
-                        refusals),
+                SessionQuotas.of(config.limits(), SessionQuotas.Pools.of(config.limits()), Peer.UNKNOWN, refusals),
                 new PeerQuotas(1, 1, refusals),
                 new AtomicLong(),
                 event -> {},
@@ -144,8 +136,8 @@ abstract class PlayedQueues {
         call = call(new Caller(), WORK_PER_MESSAGE);
     }
 
-    QueueCall call(Caller by, int credits) throws Exception {
-        QueueCall opened = new QueueCall(by, (token, peer) -> transfers, Peer.CONTEXT.get());
+    QueueCallHandler call(Caller by, int credits) throws Exception {
+        QueueCallHandler opened = new QueueCallHandler(by, token -> transfers);
         QueueRequest open = QueueRequest.newBuilder()
                 .setOpen(QueueOpen.newBuilder().setSession("x").setOutstanding(credits))
                 .build();
@@ -153,7 +145,7 @@ abstract class PlayedQueues {
         return opened;
     }
 
-    void receive(QueueCall by, QueueRequest request) throws Exception {
+    void receive(QueueCallHandler by, QueueRequest request) throws Exception {
         onLoop(() -> {
             by.onNext(request);
             return true;

@@ -111,7 +111,7 @@ class PolledWorkTest {
     }
 
     /** Records each flush as a message. */
-    private static final class Messages implements CompletionSink {
+    private static final class Messages implements CompletionTarget {
 
         private final List<List<Long>> sent = new ArrayList<>();
         private List<Long> next = new ArrayList<>();

@@ -20,7 +20,7 @@ class QueueFlowTest extends PlayedQueues {
 
     @Test
     void nextRequestIsAskedForWhenAllWorkOfTheLastOneIsRefusedAndTold() throws Exception {
-        QueueCall queue = call(caller, 4);
+        QueueCallHandler queue = call(caller, 4);
         assertThat(caller.asked()).isEqualTo(2);
 
         receive(queue, refused(10));
@@ -31,7 +31,7 @@ class QueueFlowTest extends PlayedQueues {
 
     @Test
     void workThatHoldsAllCreditsKeepsTheNextRequestOut() throws Exception {
-        QueueCall queue = call(caller, WORK_PER_MESSAGE);
+        QueueCallHandler queue = call(caller, WORK_PER_MESSAGE);
 
         receive(queue, message());
 
@@ -45,7 +45,7 @@ class QueueFlowTest extends PlayedQueues {
 
     @Test
     void callerThatDoesNotReadGetsNoMoreWorkRefusedThanItHasCredits() throws Exception {
-        QueueCall queue = call(caller, 4);
+        QueueCallHandler queue = call(caller, 4);
         caller.stopReading();
 
         receive(queue, refused(10));
@@ -60,7 +60,7 @@ class QueueFlowTest extends PlayedQueues {
 
     @Test
     void manyCompletionsComeInSeveralResponses() throws Exception {
-        QueueCall queue = call(caller, 2000);
+        QueueCallHandler queue = call(caller, 2000);
 
         receive(queue, refused(2000));
 

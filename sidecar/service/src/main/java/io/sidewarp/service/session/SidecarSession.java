@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  * A session and its parts. One event loop owns it: the loop of the transport on which it was opened. Only this loop
  * reads and changes its state, so no locks are needed.
  */
-public final class Session {
+public final class SidecarSession {
 
-    private static final Logger LOG = Logger.getLogger(Session.class);
+    private static final Logger LOG = Logger.getLogger(SidecarSession.class);
 
     /** Minimum time for the connections to close, after the entries of rings were taken. */
     private static final java.time.Duration LEAST_CLOSE = java.time.Duration.ofMillis(500);
@@ -46,7 +46,7 @@ public final class Session {
     private final SessionRings rings;
     private @Nullable CompletableFuture<Void> released;
 
-    Session(String token, SessionContext context, EventStream events) {
+    SidecarSession(String token, SessionContext context, EventStream events) {
         this.token = token;
         this.context = context;
         this.events = events;
@@ -54,7 +54,7 @@ public final class Session {
         this.sharedReceives = new SharedReceiveQueues(context, memory);
         this.connections = new SessionConnections(context, memory, sharedReceives);
         this.listeners = new SessionListeners(context, connections);
-        this.transfers = new SessionTransfers(context, memory, connections, sharedReceives);
+        this.transfers = new SessionTransfers(context, memory, connections, sharedReceives::find);
         this.rings = new SessionRings(context, memory, transfers);
         connections.use(rings);
     }
@@ -110,11 +110,6 @@ public final class Session {
                         .setDefaultProtectionDomain(memory.defaultDomain().id())
                         .setLimits(context.limits().toProto()))
                 .build());
-    }
-
-    /** Sends waiting events because the client can take more. */
-    void onReady() {
-        events.flush();
     }
 
     /** Returns a description of the session for list calls. */

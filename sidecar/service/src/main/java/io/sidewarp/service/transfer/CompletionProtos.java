@@ -17,12 +17,12 @@ import io.sidewarp.v1.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 /** Converts completions to the form of the API. */
-public final class Completions {
+public final class CompletionProtos {
 
     private static final String UNTAKEN =
             "the shared receive queue was destroyed before a message took the receive; post it to another one";
 
-    private Completions() {}
+    private CompletionProtos() {}
 
     static io.sidewarp.v1.Opcode opcode(Opcode opcode) {
         return switch (opcode) {
@@ -91,10 +91,10 @@ public final class Completions {
     }
 
     /** Returns a completion for work that was never posted. */
-    static WorkCompletion refused(long id, long connection, @Nullable Opcode opcode, Refusal refusal) {
+    static WorkCompletion refused(WorkItem item, Refusal refusal) {
         WorkCompletion.Builder builder = WorkCompletion.newBuilder()
-                .setId(id)
-                .setConnection(connection)
+                .setId(item.id)
+                .setConnection(item.connection)
                 .setStatus(refusal.status())
                 .setMessage(refusal.message())
                 .setCode(refusal.code().value())
@@ -102,6 +102,7 @@ public final class Completions {
         if (refusal.error() != null) {
             builder.setError(refusal.error());
         }
+        Opcode opcode = item.opcode;
         if (opcode != null) {
             builder.setOpcode(opcode(opcode));
         }
@@ -177,8 +178,8 @@ public final class Completions {
                 "the peer could not carry out the operation" + cause
                         + (error != null && isOutOfReceives(error)
                                 ? "; have the peer post more receives"
-                                : "; for a Read, a flush or an atomic operation look at the peer's ird, which has to be at"
-                                        + " least 1, and align the address of an atomic operation to 8 bytes");
+                                : "; for a Read, a flush or an atomic operation look at the peer's ird, which has to"
+                                        + " be at least 1, and align the address of an atomic operation to 8 bytes");
             case REGION_FAULT ->
                 "the backing of a local region failed" + cause
                         + "; keep the length of its shared file while it is registered";

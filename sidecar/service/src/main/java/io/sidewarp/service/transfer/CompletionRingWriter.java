@@ -10,19 +10,23 @@ import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.ring.CompletionEntryFlyweight;
 import io.sidewarp.ring.RingLayout;
 import io.sidewarp.ring.RingProducer;
+import io.sidewarp.service.quota.Grant;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.WorkCompletion;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Completion ring. Takes the completions of work rings, and tracks the free room. Work is taken from a work ring only
  * if its completion has room, so a completion never waits. Confined to the session's thread. Allocates nothing per
  * completion unless work fails.
  */
-public final class CompletionRing {
+final class CompletionRingWriter {
 
     /**
      * Delay before the loop checks again after arming. A consumer without memory fences may have missed the request for
@@ -34,33 +38,48 @@ public final class CompletionRing {
     private final SharedBacking file;
     private final RingProducer producer;
     private final EventLoop loop;
-    private final List<WorkRing> workRings = new ArrayList<>();
+    private final byte[] token;
+    private final Grant grant;
+    private final List<WorkRingReader> workRings = new ArrayList<>();
     private final CompletionEntryFlyweight entry = new CompletionEntryFlyweight(
             MemorySegment.ofArray(new long[CompletionEntryFlyweight.MAX_BLOCKS * RingLayout.BLOCK_SIZE / Long.BYTES]));
 
-    private final Runnable onEnd;
-    private RingWaker waker = RingWaker.NONE;
+    private final Consumer<CompletionRingWriter> onLoss;
+    private final CompletableFuture<Void> gone = new CompletableFuture<>();
+    private RingSocketHandler.@Nullable Waker socket;
     private int reserved;
     private boolean awaitsRoom;
     private boolean published;
     private boolean urgent;
     private boolean ended;
 
-    /** @param onEnd runs if the ring must end by itself, for instance because its socket closed */
-    CompletionRing(long id, SharedBacking file, int entries, EventLoop loop, Runnable onEnd) {
+    /**
+     * @param grant quotas that the ring holds
+     * @param onLoss called if the ring must end by itself, for instance because its socket closed
+     */
+    CompletionRingWriter(
+            long id,
+            SharedBacking file,
+            int entries,
+            EventLoop loop,
+            byte[] token,
+            Grant grant,
+            Consumer<CompletionRingWriter> onLoss) {
         this.id = id;
         this.file = file;
         this.loop = loop;
-        this.onEnd = onEnd;
+        this.token = token;
+        this.grant = grant;
+        this.onLoss = onLoss;
         this.producer = new RingProducer(file.segment(), entries);
     }
 
-    public long id() {
+    long id() {
         return id;
     }
 
     /** Returns the loop that owns the ring. */
-    public EventLoop loop() {
+    EventLoop loop() {
         return loop;
     }
 
@@ -73,37 +92,51 @@ public final class CompletionRing {
     }
 
     /** Adds a work ring that completes here. */
-    void add(WorkRing ring) {
+    void add(WorkRingReader ring) {
         workRings.add(ring);
     }
 
-    List<WorkRing> workRings() {
+    List<WorkRingReader> workRings() {
         return workRings;
+    }
+
+    Grant grant() {
+        return grant;
+    }
+
+    /** Returns the token that the application sends to connect the socket. */
+    byte[] token() {
+        return token;
     }
 
     boolean isEnded() {
         return ended;
     }
 
+    /** Returns a future that completes when the ring has ended and its file is gone. */
+    CompletableFuture<Void> gone() {
+        return gone;
+    }
+
     // Socket.
 
     /** Sets the socket when the application has connected. */
-    public void connected(RingWaker socket) {
+    void connected(RingSocketHandler.Waker newSocket) {
         if (ended) {
-            socket.close();
+            newSocket.close();
         } else {
-            waker = socket;
+            socket = newSocket;
         }
     }
 
     /** Looks at a ring, because the application asks for it. */
-    public void onWake(long ring) {
+    void onWake(long ring) {
         assert loop.inEventLoop();
         if (ring == id) {
             resumeWaiting();
             return;
         }
-        for (WorkRing work : workRings) {
+        for (WorkRingReader work : workRings) {
             if (work.id() == ring) {
                 work.wake();
             }
@@ -111,13 +144,16 @@ public final class CompletionRing {
     }
 
     /** Ends the ring because the application has closed the socket or died. */
-    public void disconnected() {
-        waker = RingWaker.NONE;
-        onEnd.run();
+    void disconnected() {
+        socket = null;
+        onLoss.accept(this);
     }
 
-    void wakeProducer(long ring) {
-        waker.wake(ring);
+    /** Wakes the application to look at a ring. */
+    void wakeApplication(long ring) {
+        if (socket != null) {
+            socket.wake(ring);
+        }
     }
 
     // Room.
@@ -170,7 +206,7 @@ public final class CompletionRing {
         }
         // A consumer that waits for solicited completions only has to make room all the same.
         if (producer.takeSleeper(true)) {
-            waker.wake(id);
+            wakeApplication(id);
         }
         if (!awaitsRoom) {
             awaitsRoom = true;
@@ -187,12 +223,12 @@ public final class CompletionRing {
     }
 
     private void resumeWaiting() {
-        for (WorkRing work : workRings) {
+        for (WorkRingReader work : workRings) {
             work.onRoom();
         }
     }
 
-    // Completions.
+    // CompletionProtos.
 
     /** Releases the room of unsignaled work that succeeded. */
     void silently() {
@@ -213,7 +249,7 @@ public final class CompletionRing {
         entry.set(
                 callersId,
                 connection,
-                Completions.opcode(opcode).getNumber(),
+                CompletionProtos.opcode(opcode).getNumber(),
                 CompletionEntryFlyweight.STATUS_SUCCESS,
                 tag,
                 completion.length());
@@ -272,7 +308,7 @@ public final class CompletionRing {
         try {
             return producer.blocks() - reserved - refresh();
         } catch (InternalError e) {
-            onEnd.run();
+            onLoss.accept(this);
             return 0;
         }
     }
@@ -284,7 +320,7 @@ public final class CompletionRing {
             LateFaults.raisePending();
             published = true;
         } catch (InternalError e) {
-            onEnd.run();
+            onLoss.accept(this);
         }
     }
 
@@ -303,10 +339,10 @@ public final class CompletionRing {
             boolean sleeps = producer.takeSleeper(wasUrgent);
             LateFaults.raisePending();
             if (sleeps) {
-                waker.wake(id);
+                wakeApplication(id);
             }
         } catch (InternalError e) {
-            onEnd.run();
+            onLoss.accept(this);
         }
     }
 
@@ -318,13 +354,17 @@ public final class CompletionRing {
         flush();
         ended = true;
         markEnded(file);
-        waker.ended(id, reason);
+        if (socket != null) {
+            socket.ended(id, reason);
+        }
     }
 
     /** Closes the socket, after the files of the rings are gone. */
     void closeSocket() {
-        waker.close();
-        waker = RingWaker.NONE;
+        if (socket != null) {
+            socket.close();
+            socket = null;
+        }
     }
 
     /** Marks a ring as ended, if its file still exists. */

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.service.ring;
+package io.sidewarp.service.transfer;
 
 import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
@@ -14,8 +14,6 @@ import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.ring.RingRecord;
-import io.sidewarp.service.transfer.CompletionRing;
-import io.sidewarp.service.transfer.RingWaker;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -33,7 +31,7 @@ final class RingSocketHandler extends ByteToMessageDecoder {
     private static final boolean LITTLE = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
     private final RingServer server;
-    private @Nullable CompletionRing ring;
+    private @Nullable CompletionRingWriter ring;
     private boolean refused;
     private @Nullable ScheduledFuture<?> deadline;
 
@@ -85,7 +83,7 @@ final class RingSocketHandler extends ByteToMessageDecoder {
                     "a record has version " + version + "; expected " + RingRecord.VERSION);
             return;
         }
-        CompletionRing current = ring;
+        CompletionRingWriter current = ring;
         if (current == null) {
             hello(context, in, start, length, type);
         } else if (type == RingRecord.WAKE) {
@@ -100,7 +98,7 @@ final class RingSocketHandler extends ByteToMessageDecoder {
      * Wakes a ring. A record that arrived together with HELLO is read before the socket has moved to the loop of its
      * ring.
      */
-    private static void wake(CompletionRing ring, long id) {
+    private static void wake(CompletionRingWriter ring, long id) {
         if (ring.loop().inEventLoop()) {
             ring.onWake(id);
         } else {
@@ -119,7 +117,7 @@ final class RingSocketHandler extends ByteToMessageDecoder {
         }
         byte[] token = new byte[RingRecord.TOKEN_LENGTH];
         in.getBytes(start + RingRecord.HEADER, token);
-        CompletionRing found = server.take(token);
+        CompletionRingWriter found = server.take(token);
         if (found == null) {
             refuse(
                     context,
@@ -163,7 +161,7 @@ final class RingSocketHandler extends ByteToMessageDecoder {
     public void channelInactive(ChannelHandlerContext context) throws Exception {
         super.channelInactive(context);
         cancelDeadline();
-        CompletionRing current = ring;
+        CompletionRingWriter current = ring;
         if (current != null) {
             current.loop().execute(current::disconnected);
         }
@@ -210,22 +208,19 @@ final class RingSocketHandler extends ByteToMessageDecoder {
      * Writes records to the application. WAKE records are dropped while the application does not read, which bounds the
      * memory: unread records already wake it.
      */
-    private record Waker(Channel channel) implements RingWaker {
+    record Waker(Channel channel) {
 
-        @Override
-        public void wake(long ring) {
+        void wake(long ring) {
             if (channel.isWritable()) {
                 channel.writeAndFlush(record(RingRecord.WAKE, ring));
             }
         }
 
-        @Override
-        public void ended(long ring, String reason) {
+        void ended(long ring, String reason) {
             channel.writeAndFlush(record(RingRecord.END, ring, reason));
         }
 
-        @Override
-        public void close() {
+        void close() {
             channel.flush();
             channel.close();
         }

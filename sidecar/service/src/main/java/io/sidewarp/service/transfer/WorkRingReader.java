@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * waits for room for its completion, or for space on the send queue of its connection. Confined to the session's
  * thread. Allocates nothing per entry unless it is refused.
  */
-final class WorkRing implements PolledSources.Source {
+final class WorkRingReader implements PolledSources.Source {
 
     /** Maximum number of entries per turn of the loop, for a fair share of sockets and other rings. */
     private static final int MAX_PER_TURN = 128;
@@ -38,14 +38,14 @@ final class WorkRing implements PolledSources.Source {
      */
     private static final long SECOND_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private static final Logger LOG = Logger.getLogger(WorkRing.class);
+    private static final Logger LOG = Logger.getLogger(WorkRingReader.class);
 
     private final long id;
     private final WorkRingKind kind;
     private final SharedBacking file;
     private final RingConsumer consumer;
     private final int blocks;
-    private final CompletionRing completions;
+    private final CompletionRingWriter completions;
     private final SessionTransfers transfers;
     private final EventLoop loop;
     private final WorkEntryFlyweight entry = new WorkEntryFlyweight(
@@ -75,12 +75,12 @@ final class WorkRing implements PolledSources.Source {
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
 
     /** @param onFailure runs if the ring becomes unusable */
-    WorkRing(
+    WorkRingReader(
             long id,
             WorkRingKind kind,
             SharedBacking file,
             int blocks,
-            CompletionRing completions,
+            CompletionRingWriter completions,
             SessionTransfers transfers,
             InlineSlots inline,
             Grant grant,
@@ -114,7 +114,7 @@ final class WorkRing implements PolledSources.Source {
         return blocks;
     }
 
-    CompletionRing completions() {
+    CompletionRingWriter completions() {
         return completions;
     }
 
@@ -258,7 +258,7 @@ final class WorkRing implements PolledSources.Source {
         boolean producerWaits = consumer.release();
         LateFaults.raisePending();
         if (producerWaits) {
-            completions.wakeProducer(id);
+            completions.wakeApplication(id);
         }
         if (taken > 0) {
             completions.flush();
@@ -348,7 +348,7 @@ final class WorkRing implements PolledSources.Source {
     }
 
     /** @param target sink for the completion */
-    private boolean post(ConnectionWork work, RingSink sink, CompletionSink target) {
+    private boolean post(ConnectionWork work, RingSink sink, CompletionTarget target) {
         Refusal refusal = transfers.poster().post(work, item, target);
         if (WorkPoster.QUEUE_FULL.equals(refusal)) {
             awaitsSpace = true;
@@ -360,7 +360,7 @@ final class WorkRing implements PolledSources.Source {
                 slot.posted();
             }
         } else if (refusal.isFlushed() && item.opcode != Opcode.RECEIVE) {
-            work.refuseInTurn(sink, Completions.refused(item.id, item.connection, item.opcode, refusal));
+            work.refuseInTurn(sink, CompletionProtos.refused(item, refusal));
         } else {
             refuse(sink, refusal);
         }
@@ -379,7 +379,7 @@ final class WorkRing implements PolledSources.Source {
 
     private void refuse(RingSink sink, @Nullable Refusal refusal) {
         if (refusal != null) {
-            sink.refused(Completions.refused(item.id, item.connection, item.opcode, refusal));
+            sink.refused(CompletionProtos.refused(item, refusal));
         }
     }
 

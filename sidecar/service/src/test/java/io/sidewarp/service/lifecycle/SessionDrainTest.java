@@ -49,7 +49,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class DrainTest {
+class SessionDrainTest {
 
     private static final int SIZE = 4 << 20;
     /** Number of Writes of which a transport takes only a part if the peer does not read. */

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.service.ring;
+package io.sidewarp.service.transfer;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -9,8 +9,6 @@ import io.netty.channel.ChannelInitializer;
 import io.sidewarp.ring.RingRecord;
 import io.sidewarp.service.server.Transports;
 import io.sidewarp.service.server.UnixSocketFile;
-import io.sidewarp.service.transfer.CompletionRing;
-import io.sidewarp.service.transfer.RingSockets;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -21,9 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Unix socket through which applications and the sidecar wake each other for rings. A connection names its completion
- * ring by a token. Then the connection moves to the event loop of that ring.
+ * ring by a token. Then the connection moves to the event loop of that ring. Thread-safe.
  */
-public final class RingServer implements RingSockets, AutoCloseable {
+public final class RingServer implements AutoCloseable {
 
     /** Suffix that is added to the name of the API's socket. */
     public static final String SUFFIX = ".rings";
@@ -32,7 +30,7 @@ public final class RingServer implements RingSockets, AutoCloseable {
     private final Path path;
     private final int mode;
     private final SecureRandom random = new SecureRandom();
-    private final Map<ByteBuffer, CompletionRing> expected = new ConcurrentHashMap<>();
+    private final Map<ByteBuffer, CompletionRingWriter> expected = new ConcurrentHashMap<>();
     private @Nullable UnixSocketFile socket;
     private @Nullable Channel channel;
 
@@ -66,27 +64,30 @@ public final class RingServer implements RingSockets, AutoCloseable {
         file.publish();
     }
 
-    @Override
+    /** Returns the name of the socket, in the directory of the API's socket. */
     public String name() {
         return path.getFileName().toString();
     }
 
-    @Override
-    public byte[] expect(CompletionRing ring) {
+    byte[] newToken() {
         byte[] token = new byte[RingRecord.TOKEN_LENGTH];
         random.nextBytes(token);
-        expected.put(ByteBuffer.wrap(token.clone()), ring);
         return token;
     }
 
-    @Override
-    public void forget(byte[] token) {
-        expected.remove(ByteBuffer.wrap(token));
+    /** Gives the ring to the first connection that sends its token. */
+    void expect(CompletionRingWriter ring) {
+        expected.put(ByteBuffer.wrap(ring.token()), ring);
+    }
+
+    /** Forgets a token that may be unused. */
+    void forget(CompletionRingWriter ring) {
+        expected.remove(ByteBuffer.wrap(ring.token()));
     }
 
     /** Returns the ring of a token. A token is valid once. */
     @Nullable
-    CompletionRing take(byte[] token) {
+    CompletionRingWriter take(byte[] token) {
         return expected.remove(ByteBuffer.wrap(token));
     }
 

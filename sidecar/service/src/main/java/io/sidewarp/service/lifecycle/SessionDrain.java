@@ -18,9 +18,9 @@ import org.jboss.logging.Logger;
  *
  * <p>A drain that outlives sessions first keeps serving, including new calls, until all sessions have ended.
  */
-final class Drain {
+final class SessionDrain {
 
-    private static final Logger LOG = Logger.getLogger(Drain.class);
+    private static final Logger LOG = Logger.getLogger(SessionDrain.class);
     /** Connections without traffic for this time count as idle. */
     private static final Duration QUIET = Duration.ofMillis(250);
     /**
@@ -34,7 +34,7 @@ final class Drain {
     private final Duration grace;
     private final boolean outlivesSessions;
 
-    Drain(SessionRegistry sessions, Duration grace, boolean outlivesSessions) {
+    SessionDrain(SessionRegistry sessions, Duration grace, boolean outlivesSessions) {
         this.sessions = sessions;
         this.grace = grace;
         this.outlivesSessions = outlivesSessions;

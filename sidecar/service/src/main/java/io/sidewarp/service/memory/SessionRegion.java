@@ -6,6 +6,8 @@ package io.sidewarp.service.memory;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.RegionState;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.quota.Grant;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.Region;
 import java.util.Set;
@@ -17,8 +19,10 @@ import java.util.Set;
  * @param connection the only connection that may use the region, or 0 for any
  * @param managed true if the memory belongs to the sidecar
  * @param existed true for a shared file that existed before
+ * @param grant quotas that the region holds
  */
-public record RegisteredRegion(long id, MemoryRegion region, long connection, boolean managed, boolean existed) {
+public record SessionRegion(
+        long id, MemoryRegion region, long connection, boolean managed, boolean existed, Grant grant) {
 
     /** Converts the region to the form of the API. */
     public Region toProto(String sessionName) {
@@ -54,7 +58,7 @@ public record RegisteredRegion(long id, MemoryRegion region, long connection, bo
             case ACCESS_REMOTE_INVALIDATE -> rights.add(AccessRight.REMOTE_INVALIDATE);
             case ACCESS_REMOTE_ATOMIC -> rights.add(AccessRight.REMOTE_ATOMIC);
             case ACCESS_UNSPECIFIED, UNRECOGNIZED ->
-                throw io.sidewarp.service.error.ApiError.invalid(
+                throw ApiError.invalid(
                         "access",
                         value,
                         "ACCESS_LOCAL_WRITE, _REMOTE_READ, _REMOTE_WRITE, _REMOTE_INVALIDATE, _REMOTE_ATOMIC");

@@ -9,7 +9,6 @@ import io.grpc.stub.StreamObserver;
 import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.service.error.ApiError;
-import io.sidewarp.service.peer.Peer;
 import io.sidewarp.v1.QueueCompletions;
 import io.sidewarp.v1.QueueOpen;
 import io.sidewarp.v1.QueueOpened;
@@ -21,6 +20,7 @@ import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>gRPC's callbacks arrive on the transport's thread and continue on the session's thread.
  */
-public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource {
+public final class QueueCallHandler implements StreamObserver<QueueRequest>, WorkSource {
 
     /**
      * Maximum number of completions in one response. Such a response is far smaller than the 4 MiB that gRPC clients
@@ -41,10 +41,9 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
     private static final int MAX_COMPLETIONS = 512;
 
     private final ServerCallStreamObserver<QueueResponse> observer;
-    private final QueueSessions sessions;
-    private final Peer peer;
+    private final Function<String, SessionTransfers> sessions;
     private final WorkItem item = new WorkItem();
-    private final QueueSink sink = new QueueSink(this);
+    private final Sink sink = new Sink(this);
     /** Connections that refused work of this call and will report the refusal in turn. */
     private final Set<ConnectionWork> refusing = new HashSet<>();
 
@@ -78,11 +77,15 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
     private boolean halfClosed;
     private boolean closed;
 
-    /** Begins a call. Must run in the service's method, where gRPC allows the setting of flow control and handlers. */
-    public QueueCall(ServerCallStreamObserver<QueueResponse> observer, QueueSessions sessions, Peer peer) {
+    /**
+     * Begins a call. Must run in the service's method, where gRPC allows the setting of flow control and handlers.
+     *
+     * @param sessions returns the transfers of the session that a token names; fails with a status if there is none
+     */
+    public QueueCallHandler(
+            ServerCallStreamObserver<QueueResponse> observer, Function<String, SessionTransfers> sessions) {
         this.observer = observer;
         this.sessions = sessions;
-        this.peer = peer;
         observer.disableAutoRequest();
         observer.setOnReadyHandler(() -> onSession(this::flush));
         observer.setOnCancelHandler(() -> onSession(this::leave));
@@ -101,7 +104,7 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
             if (!request.hasOpen()) {
                 throw ApiError.invalid("the first request of a Queue call must be open");
             }
-            SessionTransfers found = sessions.find(request.getOpen().getSession(), peer);
+            SessionTransfers found = sessions.apply(request.getOpen().getSession());
             session = found;
             onSession(() -> open(found, request.getOpen()));
         } catch (RuntimeException e) {
@@ -263,7 +266,7 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
         } else if (refusal.isFlushed() && item.opcode != Opcode.RECEIVE) {
             unsignaled.completesInTurn(item.connection);
             refusing.add(connection);
-            connection.refuseInTurn(this, Completions.refused(item.id, item.connection, item.opcode, refusal));
+            connection.refuseInTurn(this, CompletionProtos.refused(item, refusal));
         } else {
             refuse(current, refusal);
         }
@@ -281,7 +284,7 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
 
     private void refuse(SessionTransfers current, Refusal refusal) {
         unsignaled.completes(current.connections());
-        refused(Completions.refused(item.id, item.connection, item.opcode, refusal));
+        refused(CompletionProtos.refused(item, refusal));
     }
 
     /** Adds the completion of refused work, which the next flush sends. */
@@ -303,7 +306,7 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
         flush();
     }
 
-    /** Takes the completion of work, see {@link CompletionSink#complete}. */
+    /** Takes the completion of work, see {@link CompletionTarget#complete}. */
     void complete(long connection, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion completion) {
         if (completion.opcode() == Opcode.RECEIVE) {
             receives--;
@@ -317,7 +320,7 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
             // Later work fails too, and its completions say this.
             unsignaled.completesInTurn(connection);
         }
-        tell(Completions.toProto(id, connection, completion));
+        tell(CompletionProtos.toProto(id, connection, completion));
     }
 
     /** Adds a completion. Events of the connection must follow the completion. */
@@ -367,6 +370,39 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
         SessionTransfers current = session;
         if (current != null) {
             current.remove(this);
+        }
+    }
+
+    /**
+     * Takes the completions of a call's work. Work can be outstanding long after its call has ended: it then references
+     * only this object and not the call.
+     */
+    private static final class Sink implements CompletionTarget {
+
+        private @Nullable QueueCallHandler call;
+
+        Sink(QueueCallHandler call) {
+            this.call = call;
+        }
+
+        /** Drops all further completions. */
+        void leave() {
+            call = null;
+        }
+
+        @Override
+        public void complete(
+                long connection, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion completion) {
+            if (call != null) {
+                call.complete(connection, id, signaled, completion);
+            }
+        }
+
+        @Override
+        public void flush() {
+            if (call != null) {
+                call.flush();
+            }
         }
     }
 }

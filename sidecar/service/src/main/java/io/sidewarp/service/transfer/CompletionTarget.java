@@ -6,7 +6,7 @@ package io.sidewarp.service.transfer;
 import io.sidewarp.engine.verbs.WorkCompletion;
 
 /** Destination of completions of posted work. Called on the session's thread. */
-interface CompletionSink {
+interface CompletionTarget {
 
     /**
      * Takes a completion, which is only valid during the call. Must not post work.

@@ -5,57 +5,42 @@ package io.sidewarp.service.api;
 
 import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.stub.ServerCallStreamObserver;
-import io.sidewarp.service.session.Session;
+import io.sidewarp.service.session.SidecarSession;
 import io.sidewarp.v1.LoadRequest;
 import io.sidewarp.v1.LoadResponse;
 import org.jspecify.annotations.Nullable;
 
 /** One Load call. Sends the next piece when the transport has taken the previous one. Runs on the session's thread. */
-final class LoadCall {
+final class LoadCallHandler {
 
     private static final int MAX_DATA = 128 << 10;
 
     private final Calls calls;
     private final ServerCallStreamObserver<LoadResponse> observer;
-    private volatile @Nullable Session session;
+    private final CancelHook cancelled;
+    private final ReadyHook ready;
     private @Nullable ManagedAccess access;
     private long offset;
     private long end;
     private boolean done;
 
-    LoadCall(Calls calls, ServerCallStreamObserver<LoadResponse> observer) {
+    LoadCallHandler(Calls calls, ServerCallStreamObserver<LoadResponse> observer) {
         this.calls = calls;
         this.observer = observer;
-        observer.setOnReadyHandler(this::onReady);
-        observer.setOnCloseHandler(this::onEnd);
-        observer.setOnCancelHandler(this::onEnd);
+        this.cancelled = new CancelHook(observer);
+        this.ready = new ReadyHook(observer);
     }
 
-    void start(Session newSession, LoadRequest request) {
-        ManagedAccess source = ManagedAccess.of(newSession, request.getRegion(), request.getOffset());
+    void start(SidecarSession session, LoadRequest request) {
+        ManagedAccess source = ManagedAccess.of(session, request.getRegion(), request.getOffset());
         offset = request.getOffset();
         long length = request.getLength() == 0 ? source.length() - offset : request.getLength();
         source.check(offset, length);
         end = offset + length;
         access = source;
-        session = newSession;
+        cancelled.arm(session, () -> done = true);
+        ready.arm(session, this::send);
         send();
-    }
-
-    /** Continues when the transport can take more data. Called on the transport's thread. */
-    private void onReady() {
-        Session current = session;
-        if (current != null) {
-            current.context().run(this::send);
-        }
-    }
-
-    /** Stops when the caller has received everything or has left. Called on the transport's thread. */
-    private void onEnd() {
-        Session current = session;
-        if (current != null) {
-            current.context().run(() -> done = true);
-        }
     }
 
     private void send() {

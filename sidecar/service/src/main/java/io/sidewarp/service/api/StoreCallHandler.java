@@ -6,7 +6,7 @@ package io.sidewarp.service.api;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.service.error.ApiError;
-import io.sidewarp.service.session.Session;
+import io.sidewarp.service.session.SidecarSession;
 import io.sidewarp.v1.StoreHeader;
 import io.sidewarp.v1.StoreRequest;
 import io.sidewarp.v1.StoreResponse;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * One Store call. The next piece is requested when the previous one is in the region: at most one piece is in memory.
  * gRPC's callbacks arrive on the transport's thread and continue on the session's thread.
  */
-final class StoreCall implements StreamObserver<StoreRequest> {
+final class StoreCallHandler implements StreamObserver<StoreRequest> {
 
     private final Calls calls;
     private final ServerCallStreamObserver<StoreResponse> observer;
@@ -32,7 +32,7 @@ final class StoreCall implements StreamObserver<StoreRequest> {
     /** True if the call has ended. Pieces and the half-close that were already sent still arrive. */
     private final AtomicBoolean done = new AtomicBoolean();
 
-    StoreCall(Calls calls, ServerCallStreamObserver<StoreResponse> observer) {
+    StoreCallHandler(Calls calls, ServerCallStreamObserver<StoreResponse> observer) {
         this.calls = calls;
         this.observer = observer;
         observer.disableAutoRequest();
@@ -54,7 +54,7 @@ final class StoreCall implements StreamObserver<StoreRequest> {
         }
     }
 
-    private void store(Session session, StoreHeader current, StoreRequest request) {
+    private void store(SidecarSession session, StoreHeader current, StoreRequest request) {
         if (done.get()) {
             return;
         }

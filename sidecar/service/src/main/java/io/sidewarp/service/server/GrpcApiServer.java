@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * framework's gRPC server is not used: this server gives the peer's credentials and the socket's mode, and has half the
  * latency.
  */
-public final class ApiServer implements AutoCloseable {
+public final class GrpcApiServer implements AutoCloseable {
 
     /**
      * Fixed flow-control window in bytes. With an automatic window, gRPC would send a ping after each message to
@@ -66,7 +66,7 @@ public final class ApiServer implements AutoCloseable {
     private OptionalInt tcpPort = OptionalInt.empty();
 
     /** @param interceptors outermost first */
-    public ApiServer(
+    public GrpcApiServer(
             Transports transports,
             SidewarpConfig.Api config,
             String tcpHost,

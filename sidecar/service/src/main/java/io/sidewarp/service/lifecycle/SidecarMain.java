@@ -14,17 +14,17 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs the sidecar until it is told to stop. If it cannot start, prints the reason. */
 @QuarkusMain
-public final class Main {
+public final class SidecarMain {
 
     /** Exit code if the settings, or objects that they name, do not permit a start; EX_CONFIG in sysexits.h. */
     private static final int CONFIGURATION = 78;
 
-    private Main() {}
+    private SidecarMain() {}
 
     public static void main(String... arguments) {
         GracefulEnd.onTermination();
         forgetNamesSoon();
-        Quarkus.run(null, Main::end, arguments);
+        Quarkus.run(null, SidecarMain::end, arguments);
     }
 
     /**
@@ -40,7 +40,7 @@ public final class Main {
         if (failure == null) {
             System.exit(code);
         } else {
-            System.exit(refusal(failure).map(Main::explain).orElseGet(() -> trace(failure, code)));
+            System.exit(refusal(failure).map(SidecarMain::explain).orElseGet(() -> trace(failure, code)));
         }
     }
 

@@ -8,11 +8,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.security.Security;
 import org.junit.jupiter.api.Test;
 
-class MainTest {
+class SidecarMainTest {
 
     @Test
     void whatTheDnsSaidIsForgottenSoon() {
-        Main.forgetNamesSoon();
+        SidecarMain.forgetNamesSoon();
 
         assertThat(Security.getProperty("networkaddress.cache.ttl")).isEqualTo("5");
         assertThat(Security.getProperty("networkaddress.cache.negative.ttl")).isEqualTo("1");
