@@ -12,7 +12,7 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import org.junit.jupiter.api.Test;
 
-class ClientLogTest {
+class ClientLogFilterTest {
     private static final String ELECTOR = "io.fabric8.kubernetes.client.extended.leaderelection.LeaderElector";
 
     @Test
@@ -21,7 +21,7 @@ class ClientLogTest {
                 ELECTOR,
                 new KubernetesClientException("An error has occurred.", new ConnectException("Connection\nrefused")));
 
-        assertThat(ClientLog.shorten(entry)).isTrue();
+        assertThat(new ClientLogFilter().isLoggable(entry)).isTrue();
 
         assertThat(entry.getMessage()).isEqualTo("lock {0} of 100%: java.net.ConnectException: Connection?refused");
         assertThat(entry.getThrown()).isNull();
@@ -31,7 +31,7 @@ class ClientLogTest {
     void nothingIsToldOfAClientThatWasClosed() {
         IllegalStateException closed = new IllegalStateException("Client is closed");
 
-        assertThat(ClientLog.shorten(entry(ELECTOR, new CompletionException(closed))))
+        assertThat(new ClientLogFilter().isLoggable(entry(ELECTOR, new CompletionException(closed))))
                 .isFalse();
     }
 
@@ -40,7 +40,7 @@ class ClientLogTest {
         NullPointerException defect = new NullPointerException("a handler");
         LogRecord entry = entry(ELECTOR, defect);
 
-        assertThat(ClientLog.shorten(entry)).isTrue();
+        assertThat(new ClientLogFilter().isLoggable(entry)).isTrue();
 
         assertThat(entry.getThrown()).isSameAs(defect);
         assertThat(entry.getMessage()).isEqualTo("lock {0} of 100%");
@@ -51,7 +51,7 @@ class ClientLogTest {
         ConnectException failure = new ConnectException("Connection refused");
         LogRecord entry = entry("io.sidewarp.operator.controller.Controller", failure);
 
-        assertThat(ClientLog.shorten(entry)).isTrue();
+        assertThat(new ClientLogFilter().isLoggable(entry)).isTrue();
 
         assertThat(entry.getThrown()).isSameAs(failure);
     }

@@ -5,13 +5,14 @@ package io.sidewarp.operator.controller.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.operator.api.log.ClientLogFilter;
 import io.vertx.core.http.HttpClosedException;
 import java.util.concurrent.CompletionException;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import org.junit.jupiter.api.Test;
 
-class ClientLogFilterTest {
+class BrokenConnectionLogTest {
 
     @Test
     void aConnectionThatBreaksIsOneLine() {

@@ -4,17 +4,21 @@
 package io.sidewarp.operator.api.log;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.quarkus.logging.LoggingFilter;
 import io.sidewarp.common.LogText;
 import java.io.IOException;
 import java.util.concurrent.TimeoutException;
+import java.util.logging.Filter;
 import java.util.logging.LogRecord;
 import java.util.stream.Stream;
 
 /**
- * Shortens the log of the Kubernetes client while the API server is down or refuses requests. The client logs a stack
- * trace at each attempt, although the trace adds nothing to the cause.
+ * Limits the Kubernetes client to one line per failure while the API server is down or refuses requests. The client
+ * logs a stack trace at each attempt, although the trace adds nothing to the cause. The application.properties of the
+ * controller and of the node agent refer to the filter by its name.
  */
-public final class ClientLog {
+@LoggingFilter(name = "client")
+public final class ClientLogFilter implements Filter {
     private static final String CLIENT = "io.fabric8.kubernetes.client.";
     private static final int MAX_CAUSE = 500;
 
@@ -24,13 +28,12 @@ public final class ClientLog {
     /** Failure of the HTTP client after it is closed at the end of the program. */
     private static final String CLOSED = "Client is closed";
 
-    private ClientLog() {}
-
     /**
      * Reduces a stack trace to one line. Returns false if the entry must not be logged, because the client was closed
      * before.
      */
-    public static boolean shorten(LogRecord entry) {
+    @Override
+    public boolean isLoggable(LogRecord entry) {
         Throwable thrown = entry.getThrown();
         if (thrown == null || !String.valueOf(entry.getLoggerName()).startsWith(CLIENT)) {
             return true;
@@ -38,7 +41,7 @@ public final class ClientLog {
         if (causes(thrown).anyMatch(cause -> CLOSED.equals(cause.getMessage()))) {
             return false;
         }
-        if (causes(thrown).anyMatch(ClientLog::isOfApiServer)) {
+        if (causes(thrown).anyMatch(ClientLogFilter::isOfApiServer)) {
             Throwable root = causes(thrown).reduce(thrown, (_, cause) -> cause);
             // The arguments of the entry are in the message already.
             entry.setMessage(entry.getMessage() + ": " + LogText.printable(root.toString(), MAX_CAUSE));
