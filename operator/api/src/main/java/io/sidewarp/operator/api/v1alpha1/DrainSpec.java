@@ -10,13 +10,7 @@ import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Handling of pods that use VFs that must change. Other pods are not affected.
- *
- * @param enabled true to evict these pods and to give the VFs to no other pod meanwhile; false to wait until the pods
- *     are gone
- * @param timeoutSeconds seconds after which a change that still waits for pods is reported as Degraded
- */
+/** Handling of pods that use VFs that must change. Other pods are not affected. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record DrainSpec(
         @JsonPropertyDescription("If true, pods that use a virtual function that must change are evicted, respecting"

@@ -16,22 +16,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Desired state of a policy.
- *
- * @param nodeSelector labels that a node must have; empty for all Linux nodes
- * @param priority rank among policies that select the same NIC
- * @param nicSelector selects the NICs
- * @param provisioner component that creates the VFs
- * @param network network that pods get with a VF, where Multus is installed; null for none
- * @param virtualFunctions number of VFs of each selected NIC; null to leave it unchanged
- * @param mtu MTU of the selected NICs in bytes; null to leave it unchanged
- * @param enableIwarp whether iWARP is on where devlink has a parameter for it; null to leave it unchanged
- * @param drain handling of pods on VFs that must change
- * @param fallback devices that a node offers without a selected NIC, in order of preference
- * @param siw settings of kernel soft-iWARP, for nodes that fall back to it
- * @param software settings of soft devices, for nodes that fall back to them
- */
+/** Desired state of a policy. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record IwarpNicPolicySpec(
@@ -121,5 +106,22 @@ public record IwarpNicPolicySpec(
         fallback = fallback == null ? Fallback.DEFAULT_ORDER : List.copyOf(fallback);
         siw = siw == null ? new SiwSpec(null, null) : siw;
         software = software == null ? new SoftwareSpec(null) : software;
+    }
+
+    /**
+     * Returns the component that creates the virtual functions. A policy without virtual functions always belongs to
+     * the node agent, because the SR-IOV network operator has no such policies.
+     *
+     * @param sriovInstalled whether the cluster has the SR-IOV network operator
+     */
+    public ProvisionedBy provisionedBy(boolean sriovInstalled) {
+        boolean bySriovOperator = switch (provisioner) {
+            case AUTO -> sriovInstalled;
+            case NODE_AGENT -> false;
+            case SRIOV_NETWORK_OPERATOR -> true;
+        };
+        return bySriovOperator && virtualFunctions != null && virtualFunctions > 0
+                ? ProvisionedBy.SRIOV_NETWORK_OPERATOR
+                : ProvisionedBy.NODE_AGENT;
     }
 }

@@ -9,18 +9,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Observed state of a policy.
- *
- * @param observedGeneration generation of the policy that this status describes
- * @param selectedNodes number of nodes that the node selector selects
- * @param readyNodes number of selected nodes that have completed all that the policy requests
- * @param nics number of NICs to which the policy applies, over all nodes
- * @param provisionedBy component that creates the VFs
- * @param network NetworkAttachmentDefinition, as namespace/name; null if there is none
- * @param resourceName extended resource that pods request to get a VF of the policy
- * @param conditions Ready, Progressing, Degraded
- */
+/** Observed state of a policy. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record IwarpNicPolicyStatus(

@@ -8,14 +8,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.List;
 
-/**
- * Desired state of a node, as the controller requests it.
- *
- * @param policies policies that select the node, highest rank first
- * @param fallback devices that the node offers without a usable selected NIC, in order of preference
- * @param siw settings of kernel soft-iWARP
- * @param software settings of soft devices
- */
+/** Desired state of a node, as the controller requests it. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record IwarpNodeSpec(

@@ -10,18 +10,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observed state of a node, as its node agent reports it.
- *
- * @param observedGeneration generation of the IwarpNode that this status describes
- * @param agentVersion version of the node agent
- * @param kernelVersion version of the node's kernel
- * @param nics NICs that support RDMA or SR-IOV
- * @param providers number of devices of each kind of provider
- * @param activeProvider kind of provider that the node offers now; null for none
- * @param devices number of devices that the node offers now
- * @param nodeState like {@link NicStatus#state}, for everything that belongs to no NIC; null from node agents that do
- *     not report it
- * @param conditions Ready, Progressing, Degraded
+ * Observed state of a node, as its node agent reports it. The nodeState is null from node agents that do not report
+ * it.
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)

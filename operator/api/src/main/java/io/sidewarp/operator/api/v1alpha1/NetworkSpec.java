@@ -12,12 +12,7 @@ import io.fabric8.generator.annotation.Pattern;
 import io.fabric8.generator.annotation.Size;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Network that pods get with a virtual function.
- *
- * @param ipam configuration of an IPAM plugin, a JSON object; null for no addresses
- * @param vlan VLAN id of the virtual functions; null for no VLAN
- */
+/** Network that pods get with a virtual function. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record NetworkSpec(

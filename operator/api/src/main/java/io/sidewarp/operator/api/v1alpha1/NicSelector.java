@@ -14,12 +14,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Selects the NICs of a policy. A NIC matches if it matches at least one entry of each list that is not empty. A
  * selector without any entry matches no NIC.
- *
- * @param vendors PCI vendor ids, four hexadecimal digits
- * @param deviceIds PCI device ids, four hexadecimal digits
- * @param drivers kernel drivers of the physical function
- * @param pfNames network interfaces of the physical function; {@code *} matches any characters, {@code ?} one character
- * @param pciAddresses addresses of the physical function
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_EMPTY)

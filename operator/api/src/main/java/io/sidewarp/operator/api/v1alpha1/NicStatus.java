@@ -10,29 +10,7 @@ import io.fabric8.generator.annotation.Required;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A NIC of a node, represented by its physical function.
- *
- * @param name network interface, or the PCI address when there is none
- * @param pciAddress PCI address
- * @param vendor PCI vendor id, four hexadecimal digits
- * @param device PCI device id, four hexadecimal digits
- * @param driver kernel driver; null when none is bound
- * @param firmware firmware version, if the kernel reports it
- * @param rdmaDevice name of the RDMA device; null when there is none
- * @param rdmaNodeType kind of the RDMA device, RNIC for iWARP
- * @param iwarp whether the NIC can be used for iWARP
- * @param linkState Up, Down or Unknown
- * @param speedMbps speed of the link in Mbit/s
- * @param mtu MTU in bytes
- * @param numaNode NUMA node; null when the machine has only one
- * @param totalVirtualFunctions largest number of VFs that the NIC can have
- * @param virtualFunctions VFs of the NIC
- * @param policy policy that applies to the NIC; null when no policy selects it
- * @param state whether the NIC is as its policy requests or, without a policy, as it was before; null from node agents
- *     that do not report it
- * @param message problem of the NIC; null when there is none
- */
+/** A NIC of a node, represented by its physical function. The state is null from node agents that do not report it. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record NicStatus(

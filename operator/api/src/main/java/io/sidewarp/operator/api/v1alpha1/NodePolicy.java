@@ -12,18 +12,7 @@ import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The part of an {@link IwarpNicPolicy} that a node carries out.
- *
- * @param name name of the policy
- * @param generation generation of the policy
- * @param nicSelector selects the NICs
- * @param provisionedBy component that sets the number of VFs and the MTU, and offers the VFs
- * @param virtualFunctions number of VFs; null to leave it unchanged
- * @param mtu MTU in bytes; null to leave it unchanged
- * @param enableIwarp whether iWARP is on where devlink has a parameter for it; null to leave it unchanged
- * @param drain handling of pods on VFs that must change
- */
+/** The part of an {@link IwarpNicPolicy} that a node carries out. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record NodePolicy(

@@ -6,13 +6,7 @@ package io.sidewarp.operator.api.v1alpha1;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 
-/**
- * Number of devices of each kind of provider on a node.
- *
- * @param hardware usable VFs, and RNICs without VFs
- * @param kernelSiw shares of the siw device
- * @param software soft devices
- */
+/** Number of devices of each kind of provider on a node. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record ProviderCounts(
         @JsonPropertyDescription("Usable virtual functions, and RNICs that are used without virtual functions.")

@@ -11,30 +11,13 @@ import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Pattern;
 import io.fabric8.generator.annotation.Size;
+import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Settings of injected sidecars.
- *
- * @param image container image of the sidecar; null for the image that the operator was installed with
- * @param imagePullPolicy pull policy of the image; null for the default of Kubernetes
- * @param imagePullSecrets secrets in the pod's namespace for pulling the image
- * @param resources CPU and memory of the sidecar
- * @param rnics number of devices (sidewarp.io/rnic) that a pod requests
- * @param nicPolicy IwarpNicPolicy whose VFs the pods get as networks; null for any device
- * @param sharedMemory size of the memory-backed volume for shared regions
- * @param mountPath directory where the application's containers find the API socket and the shared regions
- * @param placement native sidecar or ordinary container
- * @param runAsUser user of the sidecar
- * @param runAsGroup group of the sidecar, which the application's containers get as a supplementary one
- * @param managementPort port of the sidecar's health and metrics
- * @param logLevel log level of the sidecar
- * @param otlpEndpoint endpoint that receives traces and metrics; null for none
- * @param settings further settings of the sidecar, as docs/configuration.md lists them
- */
+/** Settings of injected sidecars. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record SidecarProfileSpec(
@@ -129,6 +112,10 @@ public record SidecarProfileSpec(
                 "Further settings of the sidecar, by their names in docs/configuration.md, for instance"
                         + " sidewarp.limits.connections.")
         @Size(max = 64)
+        // For API servers that know CEL. The webhook checks the same rule.
+        @ValidationRule(
+                value = "self.all(name, name.startsWith('sidewarp.'))",
+                message = "names of settings start with sidewarp., see docs/configuration.md")
         Map<String, String> settings) {
 
     public SidecarProfileSpec {

@@ -9,12 +9,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Observed state of a profile: whether pods can use it.
- *
- * @param observedGeneration generation of the profile that this status describes
- * @param conditions Ready, Progressing, Degraded
- */
+/** Observed state of a profile: whether pods can use it. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record SidecarProfileStatus(

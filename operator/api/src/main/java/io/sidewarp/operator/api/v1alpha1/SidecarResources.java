@@ -10,12 +10,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * CPU and memory of a sidecar, as in any container.
- *
- * @param requests reserved amounts
- * @param limits limits; null for the default of {@link #limitsWith}
- */
+/** CPU and memory of a sidecar, as in any container. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record SidecarResources(

@@ -11,13 +11,7 @@ import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Settings of kernel soft-iWARP.
- *
- * @param interfaceName network interface on which the siw device is created; null for the interface of the default
- *     route
- * @param devices number of pods that can share the siw device
- */
+/** Settings of kernel soft-iWARP. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record SiwSpec(
         @JsonPropertyDescription(

@@ -10,11 +10,7 @@ import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Settings of soft devices. Soft devices only count the pods that request a device.
- *
- * @param devices number of soft devices that a node offers
- */
+/** Settings of soft devices. Soft devices only count the pods that request a device. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record SoftwareSpec(
         @JsonPropertyDescription(

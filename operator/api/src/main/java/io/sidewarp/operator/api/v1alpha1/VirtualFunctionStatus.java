@@ -9,16 +9,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Required;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A virtual function of a NIC.
- *
- * @param index number of the VF, from 0
- * @param pciAddress PCI address
- * @param interfaceName network interface; null when the host has none, for instance because a pod has it
- * @param driver kernel driver; null when none is bound
- * @param rdmaDevice name of the RDMA device; null when there is none
- * @param usedBy pod that uses the VF, as namespace/name; null when the VF is free
- */
+/** A virtual function of a NIC. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record VirtualFunctionStatus(
