@@ -46,7 +46,7 @@ final class DevlinkNetlink {
     Optional<Boolean> get(DevlinkParameter parameter) throws HostException {
         String operation = "reading devlink parameter " + parameter;
         try (NetlinkSocket socket = open()) {
-            byte[] request = request(CMD_PARAM_GET, parameter).octets();
+            byte[] request = request(CMD_PARAM_GET, parameter).bytes();
             for (ByteBuffer message : socket.request(operation, family(socket, operation), request)) {
                 NetlinkAttributes values =
                         attributes(message).nested(ATTR_PARAM).nested(ATTR_PARAM_VALUES_LIST);
@@ -76,7 +76,7 @@ final class DevlinkNetlink {
             if (value) {
                 request.flag(ATTR_PARAM_VALUE_DATA);
             }
-            socket.request(operation, family(socket, operation), request.octets());
+            socket.request(operation, family(socket, operation), request.bytes());
         }
     }
 
@@ -95,7 +95,7 @@ final class DevlinkNetlink {
     private static int family(NetlinkSocket socket, String operation) throws HostException {
         byte[] request = header(CTRL_CMD_GETFAMILY, CTRL_VERSION)
                 .string(CTRL_ATTR_FAMILY_NAME, FAMILY)
-                .octets();
+                .bytes();
         for (ByteBuffer message : socket.request(operation, GENL_ID_CTRL, request)) {
             OptionalInt type = attributes(message).u16(CTRL_ATTR_FAMILY_ID);
             if (type.isPresent()) {

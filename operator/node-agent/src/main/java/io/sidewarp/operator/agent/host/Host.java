@@ -5,6 +5,7 @@ package io.sidewarp.operator.agent.host;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * Access to everything that the agent reads or changes in the node's kernel. Paths are relative to the root of sysfs,
@@ -17,6 +18,21 @@ public interface Host {
      * value now, such as the speed of an interface whose link is down.
      */
     Optional<String> read(String attribute);
+
+    /** Returns the number in an attribute; empty if there is none, or a negative one, which means unknown. */
+    default OptionalInt number(String attribute) {
+        return read(attribute).map(Host::natural).orElseGet(OptionalInt::empty);
+    }
+
+    /** Parses a decimal number. Empty for text that is no number, and for a negative number. */
+    static OptionalInt natural(String text) {
+        try {
+            int number = Integer.parseInt(text);
+            return number < 0 ? OptionalInt.empty() : OptionalInt.of(number);
+        } catch (NumberFormatException e) {
+            return OptionalInt.empty();
+        }
+    }
 
     /** Returns the names in a directory, sorted. Returns none if there is no such directory. */
     List<String> list(String directory);

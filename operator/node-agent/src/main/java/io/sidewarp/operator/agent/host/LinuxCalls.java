@@ -51,43 +51,42 @@ final class LinuxCalls {
         return LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow(name), descriptor, all);
     }
 
-    /** @return descriptor of the socket, or the negative error number */
-    static int socket(int domain, int type, int protocol) {
+    /** A call that stores its error number in {@code state}. */
+    private interface Call {
+        long invoke(MemorySegment state) throws Throwable;
+    }
+
+    private static int result(Call call) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
-            return result(state, (int) SOCKET.invokeExact(state, domain, type, protocol));
+            long returned = call.invoke(state);
+            return returned == -1 ? -(int) ERRNO.get(state, 0L) : (int) returned;
+        } catch (Error | RuntimeException e) {
+            throw e;
         } catch (Throwable e) {
-            throw rethrown(e);
+            // Native calls throw nothing of their own.
+            throw new IllegalStateException(e);
         }
     }
 
+    /** @return descriptor of the socket, or the negative error number */
+    static int socket(int domain, int type, int protocol) {
+        return result(state -> (int) SOCKET.invokeExact(state, domain, type, protocol));
+    }
+
+    /** Releases the descriptor, even if close(2) returns an error. */
     static void close(int descriptor) {
-        try (Arena arena = Arena.ofConfined()) {
-            // The descriptor is released even if close(2) returns an error.
-            int ignored = (int) CLOSE.invokeExact(arena.allocate(CALL_STATE), descriptor);
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        result(state -> (int) CLOSE.invokeExact(state, descriptor));
     }
 
     static int setOption(int socket, int level, int option, MemorySegment value) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            return result(
-                    state, (int) SET_OPTION.invokeExact(state, socket, level, option, value, (int) value.byteSize()));
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return result(
+                state -> (int) SET_OPTION.invokeExact(state, socket, level, option, value, (int) value.byteSize()));
     }
 
     /** @return bytes sent, or the negative error number */
     static int send(int socket, MemorySegment message) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            return result(state, (long) SEND.invokeExact(state, socket, message, message.byteSize(), 0));
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return result(state -> (long) SEND.invokeExact(state, socket, message, message.byteSize(), 0));
     }
 
     /**
@@ -95,12 +94,7 @@ final class LinuxCalls {
      *     fit
      */
     static int receive(int socket, MemorySegment into, int flags) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            return result(state, (long) RECEIVE.invokeExact(state, socket, into, into.byteSize(), flags));
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return result(state -> (long) RECEIVE.invokeExact(state, socket, into, into.byteSize(), flags));
     }
 
     /**
@@ -108,37 +102,19 @@ final class LinuxCalls {
      *
      * @return bytes written, or the negative error number
      */
-    static int overwrite(String path, byte[] octets) {
+    static int overwrite(String path, byte[] bytes) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            int descriptor = result(
-                    state, (int) OPEN.invokeExact(state, arena.allocateFrom(path), O_WRONLY | O_TRUNC | O_CLOEXEC));
+            MemorySegment name = arena.allocateFrom(path);
+            MemorySegment value = arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes);
+            int descriptor = result(state -> (int) OPEN.invokeExact(state, name, O_WRONLY | O_TRUNC | O_CLOEXEC));
             if (descriptor < 0) {
                 return descriptor;
             }
             try {
-                MemorySegment value = arena.allocateFrom(ValueLayout.JAVA_BYTE, octets);
-                return result(state, (long) WRITE.invokeExact(state, descriptor, value, value.byteSize()));
+                return result(state -> (long) WRITE.invokeExact(state, descriptor, value, value.byteSize()));
             } finally {
                 close(descriptor);
             }
-        } catch (Throwable e) {
-            throw rethrown(e);
         }
-    }
-
-    private static int result(MemorySegment state, long returned) {
-        return returned == -1 ? -(int) ERRNO.get(state, 0L) : (int) returned;
-    }
-
-    /**
-     * Wraps a failure of a native call. Native calls throw nothing of their own, so the failure is an Error or a
-     * mistake in this class.
-     */
-    private static RuntimeException rethrown(Throwable e) {
-        if (e instanceof Error error) {
-            throw error;
-        }
-        return e instanceof RuntimeException runtime ? runtime : new IllegalStateException(e);
     }
 }

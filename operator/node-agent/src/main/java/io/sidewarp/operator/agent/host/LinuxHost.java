@@ -7,47 +7,32 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
 /** Accesses the kernel of this node through sysfs and raw netlink sockets. Starts no other program. */
-public final class LinuxHost implements Host {
+public final class LinuxHost extends SysfsHost {
 
-    private final HostSettings settings;
-    private final SysfsTree sysfs;
+    private final Path proc;
     private final RdmaNetlink rdma;
     private final DevlinkNetlink devlink;
 
-    public LinuxHost(HostSettings settings) {
-        this.settings = settings;
-        sysfs = new SysfsTree(settings.sysfsRoot());
-        rdma = new RdmaNetlink(settings.netlinkTimeout());
-        devlink = new DevlinkNetlink(settings.netlinkTimeout());
-    }
-
-    @Override
-    public Optional<String> read(String attribute) {
-        return sysfs.read(attribute);
-    }
-
-    @Override
-    public List<String> list(String directory) {
-        return sysfs.list(directory);
-    }
-
-    @Override
-    public boolean exists(String path) {
-        return sysfs.exists(path);
-    }
-
-    @Override
-    public Optional<String> resolve(String path) {
-        return sysfs.resolve(path);
-    }
-
-    @Override
-    public void write(String attribute, String value) throws HostException {
-        sysfs.write(attribute, value);
+    /**
+     * Makes the host of this machine.
+     *
+     * @param sysfs mount point of sysfs
+     * @param proc mount point of procfs
+     * @param netlinkTimeout maximum time to wait for one answer of the kernel
+     */
+    public LinuxHost(Path sysfs, Path proc, Duration netlinkTimeout) {
+        super(sysfs);
+        if (netlinkTimeout.toMillis() < 1) {
+            throw new IllegalArgumentException("the netlink timeout has to be at least 1 ms, not " + netlinkTimeout);
+        }
+        this.proc = proc;
+        rdma = new RdmaNetlink(netlinkTimeout);
+        devlink = new DevlinkNetlink(netlinkTimeout);
     }
 
     @Override
@@ -63,7 +48,7 @@ public final class LinuxHost implements Host {
     @Override
     public List<RdmaLink> rdmaLinks() throws HostException {
         // Opening the socket would load the RDMA subsystem, and reading alone must not do that.
-        return sysfs.exists("class/infiniband") ? rdma.links() : List.of();
+        return exists("class/infiniband") ? rdma.links() : List.of();
     }
 
     @Override
@@ -83,9 +68,7 @@ public final class LinuxHost implements Host {
 
     @Override
     public List<String> defaultRouteInterfaces() {
-        return DefaultRoutes.interfaces(
-                lines(settings.procRoot().resolve("net/route")),
-                lines(settings.procRoot().resolve("net/ipv6_route")));
+        return DefaultRoutes.interfaces(lines(proc.resolve("net/route")), lines(proc.resolve("net/ipv6_route")));
     }
 
     private static List<String> lines(Path file) {
@@ -100,8 +83,7 @@ public final class LinuxHost implements Host {
     @Override
     public String bootId() {
         try {
-            return Files.readString(settings.procRoot().resolve("sys/kernel/random/boot_id"))
-                    .strip();
+            return Files.readString(proc.resolve("sys/kernel/random/boot_id")).strip();
         } catch (IOException e) {
             throw new UncheckedIOException("the kernel's boot id cannot be read", e);
         }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.ToIntFunction;
 
 /** Attributes of a netlink message (struct nlattr), in the order of the message. */
 final class NetlinkAttributes {
@@ -64,31 +65,28 @@ final class NetlinkAttributes {
             if (length > 0 && value.get(length - 1) == 0) {
                 length--;
             }
-            byte[] octets = new byte[length];
-            value.get(0, octets);
-            return new String(octets, StandardCharsets.UTF_8);
+            byte[] bytes = new byte[length];
+            value.get(0, bytes);
+            return new String(bytes, StandardCharsets.UTF_8);
         });
     }
 
     OptionalInt u32(int type) {
-        return find(type)
-                .filter(value -> value.remaining() >= Integer.BYTES)
-                .map(value -> OptionalInt.of(value.getInt(0)))
-                .orElseGet(OptionalInt::empty);
+        return number(type, Integer.BYTES, value -> value.getInt(0));
     }
 
     OptionalInt u16(int type) {
-        return find(type)
-                .filter(value -> value.remaining() >= Short.BYTES)
-                .map(value -> OptionalInt.of(Short.toUnsignedInt(value.getShort(0))))
-                .orElseGet(OptionalInt::empty);
+        return number(type, Short.BYTES, value -> Short.toUnsignedInt(value.getShort(0)));
     }
 
     OptionalInt u8(int type) {
-        return find(type)
-                .filter(ByteBuffer::hasRemaining)
-                .map(value -> OptionalInt.of(Byte.toUnsignedInt(value.get(0))))
-                .orElseGet(OptionalInt::empty);
+        return number(type, Byte.BYTES, value -> Byte.toUnsignedInt(value.get(0)));
+    }
+
+    private OptionalInt number(int type, int length, ToIntFunction<ByteBuffer> read) {
+        return find(type).filter(value -> value.remaining() >= length).stream()
+                .mapToInt(read)
+                .findFirst();
     }
 
     /** Returns the attributes nested in an attribute; none if the attribute is absent. */

@@ -18,14 +18,14 @@ final class NetlinkWriter {
     private final ByteBuffer buffer = ByteBuffer.allocate(CAPACITY).order(ByteOrder.nativeOrder());
 
     /** Writes the header before the attributes of a family's messages, such as struct genlmsghdr. */
-    NetlinkWriter header(byte... octets) {
-        buffer.put(octets);
+    NetlinkWriter header(byte... bytes) {
+        buffer.put(bytes);
         return this;
     }
 
     NetlinkWriter string(int type, String value) {
-        byte[] octets = value.getBytes(StandardCharsets.UTF_8);
-        begin(type, octets.length + 1).put(octets).put((byte) 0);
+        byte[] bytes = value.getBytes(StandardCharsets.UTF_8);
+        begin(type, bytes.length + 1).put(bytes).put((byte) 0);
         return pad();
     }
 
@@ -56,9 +56,9 @@ final class NetlinkWriter {
         return this;
     }
 
-    byte[] octets() {
-        byte[] octets = new byte[buffer.position()];
-        buffer.get(0, octets);
-        return octets;
+    byte[] bytes() {
+        byte[] bytes = new byte[buffer.position()];
+        buffer.get(0, bytes);
+        return bytes;
     }
 }

@@ -61,7 +61,7 @@ final class RdmaNetlink {
     private static Map<Integer, String> interfaces(NetlinkSocket socket, int index) throws HostException {
         List<ByteBuffer> ports;
         try {
-            byte[] request = new NetlinkWriter().u32(ATTR_DEV_INDEX, index).octets();
+            byte[] request = new NetlinkWriter().u32(ATTR_DEV_INDEX, index).bytes();
             ports = socket.dump("listing the ports of RDMA device " + index, CMD_PORT_GET, request);
         } catch (HostException e) {
             if (e.is(Errno.EINVAL)) {
@@ -87,7 +87,7 @@ final class RdmaNetlink {
                 .string(ATTR_DEV_NAME, name)
                 .string(ATTR_LINK_TYPE, type)
                 .string(ATTR_NDEV_NAME, networkInterface)
-                .octets();
+                .bytes();
         try (NetlinkSocket socket = open()) {
             socket.request(
                     "making RDMA device " + name + " of type " + type + " on " + networkInterface,
@@ -101,19 +101,19 @@ final class RdmaNetlink {
             socket.request(
                     "removing RDMA device " + link.name(),
                     CMD_DELLINK,
-                    new NetlinkWriter().u32(ATTR_DEV_INDEX, link.index()).octets());
+                    new NetlinkWriter().u32(ATTR_DEV_INDEX, link.index()).bytes());
         }
     }
 
     String openToUserSpace(RdmaLink link) throws HostException {
         try (NetlinkSocket socket = open()) {
             byte[] connectionManager =
-                    new NetlinkWriter().string(ATTR_CHARDEV_TYPE, RDMA_CM).octets();
+                    new NetlinkWriter().string(ATTR_CHARDEV_TYPE, RDMA_CM).bytes();
             socket.request("finding the device node rdma_cm", CMD_GET_CHARDEV, connectionManager);
             byte[] verbs = new NetlinkWriter()
                     .u32(ATTR_DEV_INDEX, link.index())
                     .string(ATTR_CHARDEV_TYPE, UVERBS)
-                    .octets();
+                    .bytes();
             String operation = "finding the device node of RDMA device " + link.name();
             for (ByteBuffer message : socket.request(operation, CMD_GET_CHARDEV, verbs)) {
                 String name = NetlinkAttributes.parse(message)

@@ -26,7 +26,7 @@ final class KernelDevlinkSuite {
 
     private static final String VIRTUAL_FUNCTIONS = "bus/netdevsim/devices/" + DEVICE + "/sriov_numvfs";
 
-    private final Host host = new LinuxHost(HostSettings.DEFAULT);
+    private final Host host = NodeCommands.host();
 
     @BeforeEach
     void add() throws IOException, InterruptedException {

@@ -31,7 +31,7 @@ class LinuxHostTest {
         Files.writeString(root.resolve("sys/devices/pci0/net/eth0/mtu"), "1500\n");
         Files.createDirectories(root.resolve("proc/sys/kernel/random"));
         Files.writeString(root.resolve("proc/sys/kernel/random/boot_id"), "e2c0\n");
-        host = new LinuxHost(new HostSettings(root.resolve("sys"), root.resolve("proc"), Duration.ofSeconds(10)));
+        host = new LinuxHost(root.resolve("sys"), root.resolve("proc"), Duration.ofSeconds(10));
     }
 
     @Test

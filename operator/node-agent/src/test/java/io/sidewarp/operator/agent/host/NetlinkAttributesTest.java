@@ -19,16 +19,16 @@ class NetlinkAttributesTest {
 
     @Test
     void writesLengthTypeValueAndPadding() {
-        byte[] octets = new NetlinkWriter()
+        byte[] bytes = new NetlinkWriter()
                 .header((byte) 38, (byte) 1, (byte) 0, (byte) 0)
                 .string(1, "pci")
                 .string(2, "siw0x")
                 .u8(83, 6)
                 .u32(3, 0x01020304)
                 .flag(86)
-                .octets();
+                .bytes();
 
-        assertThat(HexFormat.of().formatHex(octets))
+        assertThat(HexFormat.of().formatHex(bytes))
                 .isEqualTo("26010000" + "0800010070636900" + "0a000200736977307800" + "0000" + "0500530006000000"
                         + "0800030004030201" + "04005600");
     }
@@ -40,7 +40,7 @@ class NetlinkAttributesTest {
                 .string(2, "siw0")
                 .flag(9)
                 .u8(3, 255)
-                .octets()));
+                .bytes()));
 
         assertThat(attributes.u32(1)).hasValue(7);
         assertThat(attributes.string(2)).contains("siw0");

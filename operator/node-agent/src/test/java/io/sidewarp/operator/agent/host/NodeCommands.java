@@ -6,11 +6,18 @@ package io.sidewarp.operator.agent.host;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
 
 /** Commands that tests run as root on a machine of their own: the virtual machine of the end-to-end tests. */
 public final class NodeCommands {
 
     private NodeCommands() {}
+
+    /** Returns the host of this machine. */
+    public static Host host() {
+        return new LinuxHost(Path.of("/sys"), Path.of("/proc"), Duration.ofSeconds(10));
+    }
 
     /** Runs shell commands that have to succeed, and returns what they wrote. */
     public static String run(String script) throws IOException, InterruptedException {

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * number, which must be 0 in between. A function of ice has either iWARP or RoCE. The kernel makes one siw device for
  * each interface. A test can make single changes fail, or have no effect.
  */
-public final class RecordedHost implements Host {
+public final class RecordedHost extends SysfsHost {
 
     /** Effect of a change that a test has selected. */
     private enum Fault {
@@ -31,7 +31,6 @@ public final class RecordedHost implements Host {
     private static final int MAXIMUM_MTU = 9702;
 
     private final Path root;
-    private final SysfsTree sysfs;
     private final HostTree tree;
     private final VirtualFunctions virtualFunctions;
     private final List<String> changes = new ArrayList<>();
@@ -46,10 +45,10 @@ public final class RecordedHost implements Host {
     private int nextIndex;
 
     private RecordedHost(Path root, HostTree tree) {
+        super(root);
         this.root = root;
         this.tree = tree;
-        sysfs = new SysfsTree(root);
-        virtualFunctions = new VirtualFunctions(root, sysfs);
+        virtualFunctions = new VirtualFunctions(root, this);
         nextIndex = tree.links.size();
     }
 
@@ -140,26 +139,6 @@ public final class RecordedHost implements Host {
     // Reading.
 
     @Override
-    public Optional<String> read(String attribute) {
-        return sysfs.read(attribute);
-    }
-
-    @Override
-    public List<String> list(String directory) {
-        return sysfs.list(directory);
-    }
-
-    @Override
-    public boolean exists(String path) {
-        return sysfs.exists(path);
-    }
-
-    @Override
-    public Optional<String> resolve(String path) {
-        return sysfs.resolve(path);
-    }
-
-    @Override
     public Optional<Boolean> parameter(DevlinkParameter parameter) throws HostException {
         Errno error = unreadable.get(parameter.device());
         if (error != null) {
@@ -189,8 +168,7 @@ public final class RecordedHost implements Host {
     /** A driver makes the RDMA device of a function, which may take it some time. */
     public void addRdmaDevice(String function, String name) throws HostException {
         try {
-            Path physical =
-                    root.resolve(sysfs.resolve("bus/pci/devices/" + function).orElseThrow());
+            Path physical = root.resolve(resolve("bus/pci/devices/" + function).orElseThrow());
             Path device = physical.resolve("infiniband/" + name);
             Files.createDirectories(device.resolve("ports/1"));
             Files.writeString(device.resolve("node_type"), "4: RNIC\n");
@@ -208,7 +186,7 @@ public final class RecordedHost implements Host {
     /** Moves the RDMA device of a function into a pod's network namespace, as the CNI plugin rdma does. */
     public void moveAway(String function, String name) {
         try {
-            Path device = root.resolve(sysfs.resolve("class/infiniband/" + name).orElseThrow());
+            Path device = root.resolve(resolve("class/infiniband/" + name).orElseThrow());
             Path verbs = root.resolve("class/infiniband_verbs/uverbs"
                     + tree.links.stream()
                             .filter(link -> link.name().equals(name))
@@ -241,7 +219,7 @@ public final class RecordedHost implements Host {
         if (!begin(attribute + "=" + value)) {
             return;
         }
-        if (!sysfs.exists(attribute)) {
+        if (!exists(attribute)) {
             throw new HostException("writing " + attribute, Errno.ENOENT);
         }
         if (attribute.endsWith("/mtu")) {
@@ -254,7 +232,7 @@ public final class RecordedHost implements Host {
         } else {
             throw new AssertionError("the agent has no business with " + attribute);
         }
-        sysfs.write(attribute, value);
+        super.write(attribute, value);
     }
 
     @Override
@@ -287,7 +265,7 @@ public final class RecordedHost implements Host {
         if (!rdmaSubsystem) {
             throw new HostException(operation, Errno.EPROTONOSUPPORT);
         }
-        if (!sysfs.exists("class/net/" + networkInterface)) {
+        if (!exists("class/net/" + networkInterface)) {
             throw new HostException(operation, Errno.ENODEV);
         }
         if (!siwModule) {
@@ -297,8 +275,8 @@ public final class RecordedHost implements Host {
             Files.createDirectories(root.resolve("module/siw"));
             boolean taken = tree.links.stream()
                     .filter(link -> link.interfaces().containsValue(networkInterface))
-                    .anyMatch(link -> sysfs.exists("devices/virtual/infiniband/" + link.name()));
-            if (taken || sysfs.exists("class/infiniband/" + name)) {
+                    .anyMatch(link -> exists("devices/virtual/infiniband/" + link.name()));
+            if (taken || exists("class/infiniband/" + name)) {
                 throw new HostException(operation, Errno.EEXIST);
             }
             Path device = root.resolve("devices/virtual/infiniband/" + name);

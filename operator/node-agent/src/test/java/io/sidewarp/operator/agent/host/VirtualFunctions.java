@@ -19,9 +19,9 @@ final class VirtualFunctions {
     private static final int HEXADECIMAL = 16;
 
     private final Path root;
-    private final SysfsTree sysfs;
+    private final Host sysfs;
 
-    VirtualFunctions(Path root, SysfsTree sysfs) {
+    VirtualFunctions(Path root, Host sysfs) {
         this.root = root;
         this.sysfs = sysfs;
     }

@@ -11,16 +11,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Reads and writes the kernel's sysfs below a root directory. */
-public final class SysfsTree {
+/** The part of a host that is in sysfs, below a root directory. */
+abstract class SysfsHost implements Host {
 
     private final Path root;
 
-    public SysfsTree(Path root) {
+    SysfsHost(Path root) {
         this.root = root;
     }
 
-    /** @see Host#read */
+    @Override
     public Optional<String> read(String attribute) {
         try {
             return Optional.of(Files.readString(root.resolve(attribute), StandardCharsets.ISO_8859_1)
@@ -31,7 +31,7 @@ public final class SysfsTree {
         }
     }
 
-    /** @see Host#list */
+    @Override
     public List<String> list(String directory) {
         try (Stream<Path> entries = Files.list(root.resolve(directory))) {
             return entries.map(entry -> entry.getFileName().toString()).sorted().toList();
@@ -40,12 +40,12 @@ public final class SysfsTree {
         }
     }
 
-    /** @see Host#exists */
+    @Override
     public boolean exists(String path) {
         return Files.exists(root.resolve(path));
     }
 
-    /** @see Host#resolve */
+    @Override
     public Optional<String> resolve(String path) {
         try {
             Path base = root.toRealPath();
@@ -56,7 +56,7 @@ public final class SysfsTree {
         }
     }
 
-    /** @see Host#write */
+    @Override
     public void write(String attribute, String value) throws HostException {
         int result =
                 LinuxCalls.overwrite(root.resolve(attribute).toString(), value.getBytes(StandardCharsets.ISO_8859_1));
