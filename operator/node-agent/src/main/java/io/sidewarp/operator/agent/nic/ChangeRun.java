@@ -3,7 +3,9 @@
 
 package io.sidewarp.operator.agent.nic;
 
+import io.sidewarp.operator.agent.host.DevlinkParameter;
 import io.sidewarp.operator.agent.host.Errno;
+import io.sidewarp.operator.agent.host.Host;
 import io.sidewarp.operator.agent.host.HostException;
 import io.sidewarp.operator.agent.nic.NicAttribute.Kind;
 import io.sidewarp.operator.agent.nic.ProvisioningResult.Failure;
@@ -12,17 +14,18 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 
 /** Makes the changes of one NIC, one after the other. If a change fails, rolls the earlier changes back. */
 final class ChangeRun {
 
-    private final NicAccess access;
+    private final Host host;
     private final OriginalValues originals;
     private final Nic nic;
 
-    ChangeRun(NicAccess access, OriginalValues originals, Nic nic) {
-        this.access = access;
+    ChangeRun(Host host, OriginalValues originals, Nic nic) {
+        this.host = host;
         this.originals = originals;
         this.nic = nic;
     }
@@ -41,8 +44,8 @@ final class ChangeRun {
                 // Comes first: if the agent ends now, the next agent knows which value to restore.
                 originals.remember(nic, change.attribute(), change.from());
                 begun.add(change);
-                access.write(nic.address(), change.attribute(), change.to());
-                int now = access.read(nic.address(), change.attribute());
+                write(change.attribute(), change.to());
+                int now = read(change.attribute());
                 if (now != change.to()) {
                     problem = "the driver accepted the value, but it is read back as " + now + ".";
                 }
@@ -82,20 +85,54 @@ final class ChangeRun {
 
     /** Restores the value before a change. The change may have had its full effect, no effect, or a partial effect. */
     private void restore(Change change) throws HostException {
-        PciAddress address = nic.address();
-        int now = access.read(address, change.attribute());
+        int now = read(change.attribute());
         if (now == change.from()) {
             return;
         }
         if (change.attribute().kind() == Kind.VIRTUAL_FUNCTIONS && now > 0 && change.from() > 0) {
-            access.write(address, change.attribute(), 0);
+            write(change.attribute(), 0);
         }
-        access.write(address, change.attribute(), change.from());
-        now = access.read(address, change.attribute());
+        write(change.attribute(), change.from());
+        now = read(change.attribute());
         if (now != change.from()) {
             throw new HostException(
                     "restoring the " + change.attribute(), Errno.EIO.number(), "it is " + now + " afterwards");
         }
+    }
+
+    /** @throws HostException ENODATA if the attribute has no value */
+    private int read(NicAttribute attribute) throws HostException {
+        if (attribute.isSwitch()) {
+            return host.parameter(parameter(attribute))
+                            .orElseThrow(() -> new HostException("reading back " + attribute, Errno.ENODATA))
+                    ? 1
+                    : 0;
+        }
+        OptionalInt value = host.number(path(attribute));
+        if (value.isEmpty()) {
+            throw new HostException("reading back the " + attribute, Errno.ENODATA);
+        }
+        return value.getAsInt();
+    }
+
+    private void write(NicAttribute attribute, int value) throws HostException {
+        if (attribute.isSwitch()) {
+            host.setParameter(parameter(attribute), value != 0);
+        } else {
+            host.write(path(attribute), String.valueOf(value));
+        }
+    }
+
+    private DevlinkParameter parameter(NicAttribute attribute) {
+        return DevlinkParameter.ofPciFunction(nic.address().value(), attribute.toString());
+    }
+
+    private String path(NicAttribute attribute) {
+        return switch (attribute.kind()) {
+            case MTU -> "class/net/" + attribute.networkInterface() + "/mtu";
+            case VIRTUAL_FUNCTIONS -> nic.address().directory() + "/sriov_numvfs";
+            case IWARP, ROCE -> throw new IllegalArgumentException(attribute + " is no file");
+        };
     }
 
     private static String advice(NicAttribute attribute, HostException e) {

@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.agent.nic;
 
+import io.sidewarp.operator.api.v1alpha1.LinkState;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -43,6 +44,57 @@ public record Nic(
         unreadable = List.copyOf(unreadable);
     }
 
+    /**
+     * A network interface of a PCI function.
+     *
+     * @param state operational state (RFC 2863): Up, Unknown, or Down for all others
+     * @param mtu MTU in bytes
+     * @param speed speed in Mbit/s; empty while the link is down
+     */
+    public record NetworkInterface(String name, LinkState state, OptionalInt mtu, OptionalInt speed) {}
+
+    /**
+     * Virtual functions of a physical function.
+     *
+     * @param total maximum number that the device and its driver allow
+     * @param number present number
+     * @param virtualFunctions present virtual functions, by index
+     */
+    public record SrIov(int total, int number, List<VirtualFunction> virtualFunctions) {
+
+        public SrIov {
+            virtualFunctions = List.copyOf(virtualFunctions);
+        }
+    }
+
+    /**
+     * A virtual function of a NIC, as visible on this machine.
+     *
+     * @param index N of virtfnN
+     * @param deviceId four hexadecimal digits
+     * @param driver bound driver; empty if there is none
+     * @param interfaces network interfaces; empty unless a network driver is bound
+     * @param rdmaDevices RDMA devices; empty if the NIC's virtual functions have no RDMA
+     */
+    public record VirtualFunction(
+            int index,
+            PciAddress address,
+            String deviceId,
+            Optional<String> driver,
+            List<NetworkInterface> interfaces,
+            List<RdmaDevice> rdmaDevices) {
+
+        public VirtualFunction {
+            interfaces = List.copyOf(interfaces);
+            rdmaDevices = List.copyOf(rdmaDevices);
+        }
+    }
+
+    /** Returns the name of the NIC for people: its first interface, or its address if it has none. */
+    public String name() {
+        return interfaces.isEmpty() ? address.value() : interfaces.getFirst().name();
+    }
+
     /** Returns whether the NIC speaks iWARP now, or would after its parameter is set. */
     public boolean isIwarpCapable() {
         return enableIwarp.isPresent() || allRdmaDevices().anyMatch(RdmaDevice::isIwarp);
@@ -55,14 +107,10 @@ public record Nic(
     }
 
     /** Returns the iWARP devices that programs cannot open, because the module ib_uverbs is not loaded. */
-    Stream<RdmaDevice> closedToUserSpace() {
+    public List<RdmaDevice> closedToUserSpace() {
         return allRdmaDevices()
-                .filter(device -> device.isIwarp() && device.uverbs().isEmpty());
-    }
-
-    /** Returns whether programs cannot open some iWARP device of the NIC. */
-    public boolean isClosedToUserSpace() {
-        return closedToUserSpace().findAny().isPresent();
+                .filter(device -> device.isIwarp() && device.uverbs().isEmpty())
+                .toList();
     }
 
     public List<VirtualFunction> virtualFunctions() {

@@ -6,6 +6,10 @@ package io.sidewarp.operator.agent.nic;
 import io.sidewarp.operator.agent.host.DevlinkParameter;
 import io.sidewarp.operator.agent.host.Host;
 import io.sidewarp.operator.agent.host.HostException;
+import io.sidewarp.operator.agent.nic.Nic.NetworkInterface;
+import io.sidewarp.operator.agent.nic.Nic.SrIov;
+import io.sidewarp.operator.agent.nic.Nic.VirtualFunction;
+import io.sidewarp.operator.api.v1alpha1.LinkState;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -46,7 +50,10 @@ public final class NicDiscovery {
             }
         }
         return new Inventory(
-                nics, rdmaDevices.stream().filter(RdmaDevice::isSoftware).toList());
+                nics,
+                rdmaDevices.stream()
+                        .filter(device -> device.function().isEmpty())
+                        .toList());
     }
 
     private boolean isPhysicalNetworkFunction(PciAddress address) {
@@ -66,7 +73,7 @@ public final class NicDiscovery {
                 id(address, "vendor"),
                 id(address, "device"),
                 driver(address),
-                natural(address.directory() + "/numa_node"),
+                host.number(address.directory() + "/numa_node"),
                 interfaces(address),
                 rdmaDevices,
                 sriov,
@@ -86,14 +93,14 @@ public final class NicDiscovery {
     }
 
     private Optional<SrIov> sriov(PciAddress address, List<RdmaDevice> all) {
-        int total = natural(address.directory() + "/sriov_totalvfs").orElse(0);
+        int total = host.number(address.directory() + "/sriov_totalvfs").orElse(0);
         if (total == 0) {
             return Optional.empty();
         }
         List<VirtualFunction> functions = new ArrayList<>();
         for (String link : host.list(address.directory())) {
             if (link.startsWith(VIRTUAL_FUNCTION)) {
-                OptionalInt index = AttributeValues.natural(link.substring(VIRTUAL_FUNCTION.length()));
+                OptionalInt index = Host.natural(link.substring(VIRTUAL_FUNCTION.length()));
                 Optional<PciAddress> target = host.resolve(address.directory() + "/" + link)
                         .map(NicDiscovery::lastName)
                         .flatMap(PciAddress::parse);
@@ -103,7 +110,7 @@ public final class NicDiscovery {
             }
         }
         functions.sort(Comparator.comparingInt(VirtualFunction::index));
-        int number = natural(address.directory() + "/sriov_numvfs").orElse(functions.size());
+        int number = host.number(address.directory() + "/sriov_numvfs").orElse(functions.size());
         return Optional.of(new SrIov(total, number, functions));
     }
 
@@ -121,9 +128,18 @@ public final class NicDiscovery {
     private NetworkInterface networkInterface(String directory, String name) {
         return new NetworkInterface(
                 name,
-                OperState.parse(host.read(directory + "/operstate").orElse("")),
-                natural(directory + "/mtu"),
-                natural(directory + "/speed"));
+                linkState(host.read(directory + "/operstate").orElse("")),
+                host.number(directory + "/mtu"),
+                host.number(directory + "/speed"));
+    }
+
+    /** Translates an operational state (RFC 2863, attribute operstate). */
+    private static LinkState linkState(String operstate) {
+        return switch (operstate) {
+            case "up" -> LinkState.UP;
+            case "notpresent", "down", "lowerlayerdown", "testing", "dormant" -> LinkState.DOWN;
+            default -> LinkState.UNKNOWN;
+        };
     }
 
     private static List<RdmaDevice> of(PciAddress function, List<RdmaDevice> all) {
@@ -139,10 +155,6 @@ public final class NicDiscovery {
     /** Returns four hexadecimal digits without 0x. */
     private String id(PciAddress address, String attribute) {
         return host.read(address.directory() + "/" + attribute).orElse("").replaceFirst("^0x", "");
-    }
-
-    private OptionalInt natural(String attribute) {
-        return host.read(attribute).map(AttributeValues::natural).orElseGet(OptionalInt::empty);
     }
 
     static String lastName(String path) {

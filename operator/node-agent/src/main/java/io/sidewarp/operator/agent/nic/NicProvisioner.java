@@ -7,7 +7,9 @@ import io.sidewarp.operator.agent.host.Host;
 import io.sidewarp.operator.agent.host.HostException;
 import io.sidewarp.operator.agent.host.RdmaLink;
 import io.sidewarp.operator.agent.nic.ProvisioningResult.Failure;
+import io.sidewarp.operator.agent.nic.ProvisioningResult.FunctionUser;
 import io.sidewarp.operator.agent.nic.ProvisioningResult.Outcome;
+import io.sidewarp.operator.api.v1alpha1.NodePolicy;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -23,13 +25,11 @@ import java.util.Set;
 public final class NicProvisioner {
 
     private final Host host;
-    private final NicAccess access;
     private final VirtualFunctionUse use;
     private final OriginalValues originals;
 
     public NicProvisioner(Host host, VirtualFunctionUse use, OriginalValues originals) {
         this.host = host;
-        access = new NicAccess(host);
         this.use = use;
         this.originals = originals;
     }
@@ -43,11 +43,12 @@ public final class NicProvisioner {
      * @return result for each NIC that a policy selects, or that the agent has changed; other NICs are only discovered
      * @throws HostException if the RDMA links of the node cannot be listed
      */
-    public List<ProvisioningResult> apply(Inventory inventory, List<NicPolicy> policies) throws HostException {
+    public List<ProvisioningResult> apply(Inventory inventory, List<NodePolicy> policies) throws HostException {
         List<ProvisioningResult> results = new ArrayList<>();
         for (Nic nic : inventory.nics()) {
-            Optional<NicPolicy> policy =
-                    policies.stream().filter(each -> each.selector().test(nic)).findFirst();
+            Optional<NodePolicy> policy = policies.stream()
+                    .filter(each -> NicMatcher.matches(each.nicSelector(), nic))
+                    .findFirst();
             Map<NicAttribute, Integer> remembered = originals.of(nic);
             if (policy.isPresent() || !remembered.isEmpty()) {
                 ProvisioningResult result = apply(nic, policy, ProvisioningPlan.of(nic, policy, remembered));
@@ -62,8 +63,8 @@ public final class NicProvisioner {
         use.withhold(waiting.functions());
     }
 
-    private ProvisioningResult apply(Nic nic, Optional<NicPolicy> policy, ProvisioningPlan plan) {
-        Optional<String> name = policy.map(NicPolicy::name);
+    private ProvisioningResult apply(Nic nic, Optional<NodePolicy> policy, ProvisioningPlan plan) {
+        Optional<String> name = policy.map(NodePolicy::name);
         Set<PciAddress> functions = functions(nic, plan);
         List<FunctionUser> users = users(functions);
         if (users.isEmpty() && !functions.isEmpty()) {
@@ -82,7 +83,7 @@ public final class NicProvisioner {
                     plan.refusals(),
                     Optional.empty());
         }
-        Optional<Failure> failure = new ChangeRun(access, originals, nic).make(plan.changes());
+        Optional<Failure> failure = new ChangeRun(host, originals, nic).make(plan.changes());
         List<Change> applied = failure.isEmpty() ? plan.changes() : List.of();
         if (failure.isEmpty()) {
             failure = forget(nic, plan);
@@ -120,17 +121,15 @@ public final class NicProvisioner {
     }
 
     /** Lets the kernel load ib_uverbs and rdma_ucm, since nothing else does this on a node without rdma-core. */
-    private List<NicRefusal> openToUserSpace(Nic nic) throws HostException {
-        List<RdmaDevice> closed = nic.closedToUserSpace().toList();
-        List<NicRefusal> refusals = new ArrayList<>();
+    private List<String> openToUserSpace(Nic nic) throws HostException {
+        List<RdmaDevice> closed = nic.closedToUserSpace();
+        List<String> refusals = new ArrayList<>();
         for (RdmaLink link : closed.isEmpty() ? List.<RdmaLink>of() : host.rdmaLinks()) {
             if (closed.stream().anyMatch(device -> device.name().equals(link.name()))) {
                 try {
                     host.openToUserSpace(link);
                 } catch (HostException e) {
-                    refusals.add(new NicRefusal(
-                            NicRefusal.Reason.NO_USER_SPACE_ACCESS,
-                            e.getMessage() + ". Install the modules ib_uverbs and rdma_ucm on the node."));
+                    refusals.add(e.getMessage() + ". Install the modules ib_uverbs and rdma_ucm on the node.");
                 }
             }
         }

@@ -3,10 +3,10 @@
 
 package io.sidewarp.operator.agent.nic;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.Collection;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -29,14 +30,14 @@ public final class OriginalValues {
 
     static final String FILE_NAME = "nic-originals.json";
 
-    private static final String BOOT_ID = "bootId";
-    private static final String NICS = "nics";
-    private static final String ID = "id";
-    private static final String VALUES = "values";
+    private static final ObjectMapper JSON = new ObjectMapper();
 
-    private record Original(String id, SortedMap<NicAttribute, Integer> values) {}
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    private record Stored(String bootId, SortedMap<PciAddress, Original> nics) {}
 
-    private final ObjectMapper json = new ObjectMapper();
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    private record Original(String id, SortedMap<String, Integer> values) {}
+
     private final Path file;
     private final String bootId;
     private final SortedMap<PciAddress, Original> originals = new TreeMap<>();
@@ -63,23 +64,11 @@ public final class OriginalValues {
 
     private void load() throws IOException {
         try {
-            JsonNode root = json.readTree(file.toFile());
-            if (!root.path(BOOT_ID).asText().equals(bootId)) {
-                return;
+            JsonNode root = JSON.readTree(file.toFile());
+            if (root.path("bootId").asText().equals(bootId)) {
+                originals.putAll(JSON.treeToValue(root, Stored.class).nics());
             }
-            root.path(NICS).properties().forEach(nic -> {
-                SortedMap<NicAttribute, Integer> values = new TreeMap<>();
-                nic.getValue()
-                        .path(VALUES)
-                        .properties()
-                        .forEach(value -> NicAttribute.ofKey(value.getKey())
-                                .ifPresent(attribute ->
-                                        values.put(attribute, value.getValue().asInt())));
-                originals.put(
-                        new PciAddress(nic.getKey()),
-                        new Original(nic.getValue().path(ID).asText(), values));
-            });
-        } catch (JsonProcessingException | IllegalArgumentException e) {
+        } catch (JsonProcessingException e) {
             throw new IOException(
                     file + " cannot be parsed: " + e.getMessage()
                             + ". Delete it to give up restoring the original values of NICs.",
@@ -89,8 +78,13 @@ public final class OriginalValues {
 
     /** Returns the original values of a NIC. Returns none if another NIC is at its address now. */
     Map<NicAttribute, Integer> of(Nic nic) {
+        Map<NicAttribute, Integer> values = new TreeMap<>();
         Original original = originals.get(nic.address());
-        return original == null || !original.id.equals(id(nic)) ? Map.of() : Map.copyOf(original.values);
+        if (original != null && original.id.equals(id(nic))) {
+            original.values.forEach(
+                    (key, value) -> NicAttribute.ofKey(key).ifPresent(attribute -> values.put(attribute, value)));
+        }
+        return values;
     }
 
     /** Remembers a value unless one is remembered already. Returns after the file is written. */
@@ -100,11 +94,11 @@ public final class OriginalValues {
             original = new Original(id(nic), new TreeMap<>());
             originals.put(nic.address(), original);
         }
-        if (original.values.putIfAbsent(attribute, value) == null) {
+        if (original.values.putIfAbsent(attribute.key(), value) == null) {
             try {
                 store();
             } catch (IOException e) {
-                original.values.remove(attribute);
+                original.values.remove(attribute.key());
                 throw e;
             }
         }
@@ -114,18 +108,13 @@ public final class OriginalValues {
      * Forgets all values of a NIC but those of the given attributes. If the file cannot be written, nothing is
      * forgotten.
      */
-    void retain(Nic nic, Iterable<NicAttribute> attributes) throws IOException {
+    void retain(Nic nic, Collection<NicAttribute> attributes) throws IOException {
         Original original = originals.get(nic.address());
         if (original == null) {
             return;
         }
-        SortedMap<NicAttribute, Integer> kept = new TreeMap<>();
-        for (NicAttribute attribute : attributes) {
-            Integer value = original.values.get(attribute);
-            if (value != null) {
-                kept.put(attribute, value);
-            }
-        }
+        SortedMap<String, Integer> kept = new TreeMap<>(original.values);
+        kept.keySet().retainAll(attributes.stream().map(NicAttribute::key).toList());
         if (!kept.equals(original.values)) {
             if (kept.isEmpty()) {
                 originals.remove(nic.address());
@@ -147,19 +136,12 @@ public final class OriginalValues {
     }
 
     private void store() throws IOException {
-        ObjectNode root = json.createObjectNode().put(BOOT_ID, bootId);
-        ObjectNode nics = root.putObject(NICS);
-        originals.forEach((address, original) -> {
-            ObjectNode nic = nics.putObject(address.value()).put(ID, original.id);
-            ObjectNode values = nic.putObject(VALUES);
-            original.values.forEach((attribute, value) -> values.put(attribute.key(), value));
-        });
         Path next = file.resolveSibling(FILE_NAME + ".new");
         try (FileChannel channel = FileChannel.open(
                 next, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
-            ByteBuffer octets = ByteBuffer.wrap(json.writeValueAsBytes(root));
-            while (octets.hasRemaining()) {
-                channel.write(octets);
+            ByteBuffer bytes = ByteBuffer.wrap(JSON.writeValueAsBytes(new Stored(bootId, originals)));
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
             }
             channel.force(true);
         }

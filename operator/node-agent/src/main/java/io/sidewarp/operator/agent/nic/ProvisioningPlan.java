@@ -3,12 +3,15 @@
 
 package io.sidewarp.operator.agent.nic;
 
+import io.sidewarp.operator.agent.nic.Nic.SrIov;
 import io.sidewarp.operator.agent.nic.NicAttribute.Kind;
-import io.sidewarp.operator.agent.nic.NicRefusal.Reason;
+import io.sidewarp.operator.api.v1alpha1.NodePolicy;
+import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -19,10 +22,10 @@ import java.util.TreeMap;
  * original values.
  *
  * @param changes changes in their order, each of them one write
- * @param refusals wishes that cannot be fulfilled; the changes are made nevertheless
+ * @param refusals wishes that cannot be fulfilled, why, and what to do; the changes are made nevertheless
  * @param remembered attributes whose original values are still needed after the changes
  */
-record ProvisioningPlan(List<Change> changes, List<NicRefusal> refusals, Set<NicAttribute> remembered) {
+record ProvisioningPlan(List<Change> changes, List<String> refusals, Set<NicAttribute> remembered) {
 
     ProvisioningPlan {
         changes = List.copyOf(changes);
@@ -36,12 +39,12 @@ record ProvisioningPlan(List<Change> changes, List<NicRefusal> refusals, Set<Nic
      * @param policy policy of the NIC; empty if none selects it
      * @param originals values before the agent's first change, of the attributes that the agent has changed
      */
-    static ProvisioningPlan of(Nic nic, Optional<NicPolicy> policy, Map<NicAttribute, Integer> originals) {
+    static ProvisioningPlan of(Nic nic, Optional<NodePolicy> policy, Map<NicAttribute, Integer> originals) {
         SortedMap<NicAttribute, Integer> observed = observed(nic);
         SortedMap<NicAttribute, Integer> wanted = new TreeMap<>();
-        List<NicRefusal> refusals = new ArrayList<>(refuseUnreadable(nic, policy, originals));
+        List<String> refusals = new ArrayList<>(refuseUnreadable(nic, policy, originals));
         if (policy.isPresent()) {
-            Optional<NicRefusal> refusal = refuse(nic, policy.get());
+            Optional<String> refusal = refuse(nic, policy.get());
             if (refusal.isPresent()) {
                 refusals.add(refusal.get());
                 // The NIC stays unchanged: it gets neither the policy's values nor its original values.
@@ -60,7 +63,7 @@ record ProvisioningPlan(List<Change> changes, List<NicRefusal> refusals, Set<Nic
         // An attribute that is invisible now, such as an interface in a pod, is restored after it reappears.
         Set<NicAttribute> remembered = new HashSet<>(originals.keySet());
         remembered.removeAll(observed.keySet());
-        if (policy.isPresent() && !policy.get().ownsFunctions()) {
+        if (policy.isPresent() && policy.get().provisionedBy() != ProvisionedBy.NODE_AGENT) {
             target.keySet().removeIf(attribute -> !attribute.isSwitch());
             wanted.keySet().removeIf(attribute -> !attribute.isSwitch());
             remembered.removeIf(attribute -> !attribute.isSwitch());
@@ -98,65 +101,63 @@ record ProvisioningPlan(List<Change> changes, List<NicRefusal> refusals, Set<Nic
         return observed;
     }
 
-    private static SortedMap<NicAttribute, Integer> wanted(Nic nic, NicPolicy policy) {
+    private static SortedMap<NicAttribute, Integer> wanted(Nic nic, NodePolicy policy) {
         SortedMap<NicAttribute, Integer> wanted = new TreeMap<>();
-        if (nic.enableIwarp().isPresent() && policy.iwarp().isPresent()) {
-            boolean iwarp = policy.iwarp().get();
+        Boolean iwarp = policy.enableIwarp();
+        if (nic.enableIwarp().isPresent() && iwarp != null) {
             wanted.put(NicAttribute.IWARP, iwarp ? 1 : 0);
             if (iwarp && nic.enableRoce().isPresent()) {
                 // RoCE and iWARP exclude each other.
                 wanted.put(NicAttribute.ROCE, 0);
             }
         }
-        policy.mtu()
-                .ifPresent(mtu -> nic.interfaces()
-                        .forEach(networkInterface -> wanted.put(NicAttribute.mtu(networkInterface.name()), mtu)));
-        policy.virtualFunctions().ifPresent(number -> wanted.put(NicAttribute.VIRTUAL_FUNCTIONS, number));
+        Integer mtu = policy.mtu();
+        if (mtu != null) {
+            nic.interfaces().forEach(each -> wanted.put(NicAttribute.mtu(each.name()), mtu));
+        }
+        if (policy.virtualFunctions() != null) {
+            wanted.put(NicAttribute.VIRTUAL_FUNCTIONS, policy.virtualFunctions());
+        }
         return wanted;
     }
 
-    private static List<NicRefusal> refuseUnreadable(
-            Nic nic, Optional<NicPolicy> policy, Map<NicAttribute, Integer> originals) {
-        boolean isNeeded = policy.flatMap(NicPolicy::iwarp).isPresent()
+    private static List<String> refuseUnreadable(
+            Nic nic, Optional<NodePolicy> policy, Map<NicAttribute, Integer> originals) {
+        boolean isNeeded = policy.map(NodePolicy::enableIwarp).isPresent()
                 || originals.keySet().stream().anyMatch(NicAttribute::isSwitch);
         return isNeeded
                 ? nic.unreadable().stream()
-                        .map(reason -> new NicRefusal(Reason.UNREADABLE, reason + ". The kernel's log may tell more."))
+                        .map(reason -> reason + ". The kernel's log may tell more.")
                         .toList()
                 : List.of();
     }
 
-    private static Optional<NicRefusal> refuse(Nic nic, NicPolicy policy) {
+    private static Optional<String> refuse(Nic nic, NodePolicy policy) {
         if (nic.rdmaDevices().isEmpty() || nic.isIwarpCapable()) {
             return Optional.empty();
         }
         RdmaDevice device = nic.rdmaDevices().getFirst();
-        return Optional.of(new NicRefusal(
-                Reason.NOT_IWARP,
-                "its RDMA device " + device.name() + " does not speak iWARP (it is a " + device.nodeType()
-                        + "). Exclude the NIC in the selector of policy " + policy.name()
-                        + ", or let its firmware speak iWARP if it can."));
+        return Optional.of("its RDMA device " + device.name() + " does not speak iWARP (it is a " + device.nodeType()
+                + "). Exclude the NIC in the selector of policy " + policy.name()
+                + ", or let its firmware speak iWARP if it can.");
     }
 
-    private static Optional<NicRefusal> refuseVirtualFunctions(Nic nic, NicPolicy policy) {
+    private static Optional<String> refuseVirtualFunctions(Nic nic, NodePolicy policy) {
         int total = nic.sriov().map(SrIov::total).orElse(0);
-        int number = policy.virtualFunctions().orElse(0);
+        int number = Objects.requireNonNullElse(policy.virtualFunctions(), 0);
         if (number == 0 || number <= total && nic.driver().isPresent()) {
             return Optional.empty();
         }
         String wish = "policy " + policy.name() + " wants " + number + " virtual functions";
         if (total == 0) {
-            return Optional.of(new NicRefusal(
-                    Reason.NO_SRIOV,
+            return Optional.of(
                     wish + " and the NIC has no SR-IOV. Switch it on in the firmware of the node and of the NIC,"
-                            + " or let the policy not select the NIC."));
+                            + " or let the policy not select the NIC.");
         }
         if (number > total) {
-            return Optional.of(new NicRefusal(
-                    Reason.TOO_MANY_VIRTUAL_FUNCTIONS, wish + " and the NIC has at most " + total + "."));
+            return Optional.of(wish + " and the NIC has at most " + total + ".");
         }
-        return Optional.of(
-                new NicRefusal(Reason.NO_DRIVER, wish + " and no driver is bound to the NIC. Load it on the node."));
+        return Optional.of(wish + " and no driver is bound to the NIC. Load it on the node.");
     }
 
     private static List<Change> changes(

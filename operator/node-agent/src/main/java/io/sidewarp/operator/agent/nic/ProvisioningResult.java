@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
  * @param applied changes that were made and are in effect
  * @param functions functions that the changes remove or whose RDMA they switch; pods may use them
  * @param users users that must go before the changes can be made; empty unless the outcome is WAITING
- * @param refusals wishes of the policy that the NIC cannot fulfil
+ * @param refusals wishes of the policy that the NIC cannot fulfil: what, why, and what to do
  * @param failure present if the outcome is FAILED
  */
 public record ProvisioningResult(
@@ -29,7 +29,7 @@ public record ProvisioningResult(
         List<Change> applied,
         Set<PciAddress> functions,
         List<FunctionUser> users,
-        List<NicRefusal> refusals,
+        List<String> refusals,
         Optional<Failure> failure) {
 
     public enum Outcome {
@@ -42,6 +42,13 @@ public record ProvisioningResult(
         /** A change failed. The changes before it were rolled back, except those that the failure lists. */
         FAILED
     }
+
+    /**
+     * A user of a function that has to change.
+     *
+     * @param user name in the form of {@link VirtualFunctionUse}
+     */
+    public record FunctionUser(PciAddress function, String user) {}
 
     /**
      * Reason of a failed change.
@@ -63,15 +70,10 @@ public record ProvisioningResult(
         refusals = List.copyOf(refusals);
     }
 
-    ProvisioningResult and(List<NicRefusal> more) {
-        List<NicRefusal> all = new ArrayList<>(refusals);
+    ProvisioningResult and(List<String> more) {
+        List<String> all = new ArrayList<>(refusals);
         all.addAll(more);
         return new ProvisioningResult(nic, policy, outcome, applied, functions, users, all, failure);
-    }
-
-    /** Returns whether the NIC is in the state that its policy wants. */
-    public boolean isAsWanted() {
-        return refusals.isEmpty() && (outcome == Outcome.UNCHANGED || outcome == Outcome.CHANGED);
     }
 
     /** Returns whether functions were made, or iWARP was switched on. RDMA devices may then follow. */
@@ -96,7 +98,7 @@ public record ProvisioningResult(
                             .collect(Collectors.joining(", "))
                     + " to go.");
         }
-        refusals.forEach(refusal -> messages.add("Refused: " + refusal.message()));
+        refusals.forEach(refusal -> messages.add("Refused: " + refusal));
         return messages.isEmpty() ? Optional.empty() : Optional.of(String.join(" ", messages));
     }
 }

@@ -6,13 +6,14 @@ package io.sidewarp.operator.agent.nic;
 import io.sidewarp.operator.agent.host.Host;
 import io.sidewarp.operator.agent.host.HostException;
 import io.sidewarp.operator.agent.host.RdmaLink;
+import io.sidewarp.operator.agent.nic.RdmaDevice.NodeType;
+import io.sidewarp.operator.agent.nic.RdmaDevice.RdmaPort;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.TreeMap;
 
 /** Finds the RDMA devices of the kernel. Only reads, and changes nothing. */
@@ -26,6 +27,9 @@ final class RdmaDevices {
      * function of the interface.
      */
     private static final String SIW_DESCRIPTION = "Software iWARP stack";
+
+    /** Number of the state IB_PORT_ACTIVE, as in {@code 4: ACTIVE}. */
+    private static final String ACTIVE = "4:";
 
     private final Host host;
 
@@ -62,14 +66,7 @@ final class RdmaDevices {
                     .filter(device -> physical.isPresent() && device.function().equals(physical))
                     .findFirst()
                     .ifPresent(sibling -> found.add(new RdmaDevice(
-                            name,
-                            sibling.nodeType(),
-                            function,
-                            Optional.empty(),
-                            sibling.numaNode(),
-                            List.of(),
-                            Optional.of(node),
-                            true)));
+                            name, sibling.nodeType(), function, Optional.empty(), List.of(), Optional.of(node), true)));
         });
         return found;
     }
@@ -90,15 +87,11 @@ final class RdmaDevices {
     private RdmaDevice device(String name, Optional<RdmaLink> link, Optional<String> uverbs) {
         String directory = RDMA_CLASS + "/" + name;
         Optional<String> firmware = host.read(directory + "/fw_ver").filter(version -> !version.isEmpty());
-        OptionalInt numaNode = host.read(directory + "/device/numa_node")
-                .map(AttributeValues::natural)
-                .orElseGet(OptionalInt::empty);
         return new RdmaDevice(
                 name,
                 NodeType.parse(host.read(directory + "/node_type").orElse("")),
                 function(directory),
                 firmware,
-                numaNode,
                 ports(directory, link),
                 uverbs,
                 false);
@@ -114,15 +107,15 @@ final class RdmaDevices {
     private List<RdmaPort> ports(String directory, Optional<RdmaLink> link) {
         List<RdmaPort> ports = new ArrayList<>();
         for (String entry : host.list(directory + "/ports")) {
-            AttributeValues.natural(entry).ifPresent(number -> {
+            Host.natural(entry).ifPresent(number -> {
                 String port = directory + "/ports/" + entry;
                 Optional<String> networkInterface = link.map(
                                 known -> known.interfaces().get(number))
                         // Fallback if netlink names no interface. The kernel fills this file only together with the
                         // first address.
                         .or(() -> host.read(port + "/gid_attrs/ndevs/0").filter(name -> !name.isEmpty()));
-                ports.add(new RdmaPort(
-                        number, PortState.parse(host.read(port + "/state").orElse("")), networkInterface));
+                boolean active = host.read(port + "/state").orElse("").startsWith(ACTIVE);
+                ports.add(new RdmaPort(number, active, networkInterface));
             });
         }
         ports.sort(Comparator.comparingInt(RdmaPort::number));

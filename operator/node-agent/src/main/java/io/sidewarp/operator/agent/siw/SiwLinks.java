@@ -7,7 +7,6 @@ import io.sidewarp.operator.agent.host.Errno;
 import io.sidewarp.operator.agent.host.Host;
 import io.sidewarp.operator.agent.host.HostException;
 import io.sidewarp.operator.agent.host.RdmaLink;
-import io.sidewarp.operator.agent.siw.SiwUnavailableException.Reason;
 import java.util.Optional;
 
 /**
@@ -40,6 +39,31 @@ public final class SiwLinks {
     private final String prefix;
 
     /**
+     * A siw device that is ready for use.
+     *
+     * @param name name of the RDMA device
+     * @param networkInterface interface of the device
+     * @param uverbs name of its device node below /dev/infiniband
+     */
+    public record SiwLink(String name, String networkInterface, String uverbs) {}
+
+    /**
+     * No siw device is available. The message says why, and what to do. The agent offers the software engine instead.
+     */
+    public static final class SiwUnavailableException extends Exception {
+
+        private static final long serialVersionUID = 1L;
+
+        SiwUnavailableException(String message) {
+            super(message);
+        }
+
+        SiwUnavailableException(String message, Throwable cause) {
+            super(message, cause);
+        }
+    }
+
+    /**
      * Makes an object for the siw devices of a host.
      *
      * @param host kernel of the node
@@ -67,7 +91,6 @@ public final class SiwLinks {
         String target = networkInterface
                 .or(() -> host.defaultRouteInterfaces().stream().findFirst())
                 .orElseThrow(() -> new SiwUnavailableException(
-                        Reason.NO_INTERFACE,
                         "the node has no default route: name the interface for siw in the policy (siw.interfaceName)"));
         try {
             removeOwn(target);
@@ -76,18 +99,16 @@ public final class SiwLinks {
                 create(target);
                 present = find(target);
             }
-            RdmaLink link = present.orElseThrow(() ->
-                    new SiwUnavailableException(Reason.KERNEL_ERROR, "the siw device on " + target + " vanished"));
+            RdmaLink link =
+                    present.orElseThrow(() -> new SiwUnavailableException("the siw device on " + target + " vanished"));
             if (link.name().length() > MAXIMUM_NAME_LENGTH) {
-                throw new SiwUnavailableException(
-                        Reason.UNSUITABLE_DEVICE,
-                        "the siw device " + link.name() + " on " + target
-                                + " is somebody else's, and a name of more than " + MAXIMUM_NAME_LENGTH
-                                + " characters is too long for the kubelet. Rename it.");
+                throw new SiwUnavailableException("the siw device " + link.name() + " on " + target
+                        + " is somebody else's, and a name of more than " + MAXIMUM_NAME_LENGTH
+                        + " characters is too long for the kubelet. Rename it.");
             }
-            return new SiwLink(link.name(), target, host.openToUserSpace(link), isOwn(link));
+            return new SiwLink(link.name(), target, host.openToUserSpace(link));
         } catch (HostException e) {
-            throw new SiwUnavailableException(Reason.KERNEL_ERROR, e.getMessage(), e);
+            throw new SiwUnavailableException(e.getMessage(), e);
         }
     }
 
@@ -135,10 +156,8 @@ public final class SiwLinks {
 
     private void create(String networkInterface) throws SiwUnavailableException {
         if (!host.exists("class/net/" + networkInterface)) {
-            throw new SiwUnavailableException(
-                    Reason.UNSUITABLE_INTERFACE,
-                    "the node has no interface " + networkInterface
-                            + ". Name another in the policy; the agent has to run in the node's network namespace.");
+            throw new SiwUnavailableException("the node has no interface " + networkInterface
+                    + ". Name another in the policy; the agent has to run in the node's network namespace.");
         }
         try {
             host.createRdmaLink(TYPE, prefix + networkInterface, networkInterface);
@@ -148,30 +167,18 @@ public final class SiwLinks {
     }
 
     private SiwUnavailableException unavailable(String networkInterface, HostException e) {
-        Errno errno = e.errno().orElse(Errno.EIO);
-        return switch (errno) {
+        String message = switch (e.errno().orElse(Errno.EIO)) {
             case EPROTONOSUPPORT ->
-                new SiwUnavailableException(
-                        Reason.NO_RDMA_SUBSYSTEM,
-                        "the node's kernel has no RDMA subsystem (module ib_core). Install a kernel that has it.",
-                        e);
+                "the node's kernel has no RDMA subsystem (module ib_core). Install a kernel that has it.";
             case EPERM, EACCES ->
-                new SiwUnavailableException(
-                        Reason.NOT_PERMITTED,
-                        "the agent may not make RDMA devices: it needs CAP_NET_ADMIN in the node's namespaces.",
-                        e);
+                "the agent may not make RDMA devices: it needs CAP_NET_ADMIN in the node's namespaces.";
             case EINVAL, EOPNOTSUPP, ENODEV ->
                 host.exists("module/" + TYPE)
-                        ? new SiwUnavailableException(
-                                Reason.UNSUITABLE_INTERFACE,
-                                "siw does not take the interface " + networkInterface
-                                        + ": it has to be an Ethernet one. Name another in the policy.",
-                                e)
-                        : new SiwUnavailableException(
-                                Reason.NO_SIW_MODULE,
-                                "the node's kernel has no siw (module siw, CONFIG_RDMA_SIW). Install it on the node.",
-                                e);
-            default -> new SiwUnavailableException(Reason.KERNEL_ERROR, e.getMessage(), e);
+                        ? "siw does not take the interface " + networkInterface
+                                + ": it has to be an Ethernet one. Name another in the policy."
+                        : "the node's kernel has no siw (module siw, CONFIG_RDMA_SIW). Install it on the node.";
+            default -> e.getMessage();
         };
+        return new SiwUnavailableException(message, e);
     }
 }

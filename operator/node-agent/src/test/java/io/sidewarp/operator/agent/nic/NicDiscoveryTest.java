@@ -9,6 +9,12 @@ import static org.assertj.core.groups.Tuple.tuple;
 import io.sidewarp.operator.agent.host.Errno;
 import io.sidewarp.operator.agent.host.HostException;
 import io.sidewarp.operator.agent.host.RecordedHost;
+import io.sidewarp.operator.agent.nic.Nic.NetworkInterface;
+import io.sidewarp.operator.agent.nic.Nic.SrIov;
+import io.sidewarp.operator.agent.nic.Nic.VirtualFunction;
+import io.sidewarp.operator.agent.nic.RdmaDevice.NodeType;
+import io.sidewarp.operator.agent.nic.RdmaDevice.RdmaPort;
+import io.sidewarp.operator.api.v1alpha1.LinkState;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -96,18 +102,17 @@ class NicDiscoveryTest {
 
         assertThat(nic.interfaces())
                 .containsExactly(
-                        new NetworkInterface("enp3s0f4", OperState.UP, OptionalInt.of(1500), OptionalInt.of(100_000)),
-                        new NetworkInterface("enp3s0f4d1", OperState.DOWN, OptionalInt.of(1500), OptionalInt.empty()));
+                        new NetworkInterface("enp3s0f4", LinkState.UP, OptionalInt.of(1500), OptionalInt.of(100_000)),
+                        new NetworkInterface("enp3s0f4d1", LinkState.DOWN, OptionalInt.of(1500), OptionalInt.empty()));
         assertThat(nic.rdmaDevices().getFirst())
                 .isEqualTo(new RdmaDevice(
                         "cxgb4_0",
                         NodeType.RNIC,
                         Optional.of(new PciAddress("0000:03:00.4")),
                         Optional.of("1.27.4.0"),
-                        OptionalInt.of(0),
                         List.of(
-                                new RdmaPort(1, PortState.ACTIVE, Optional.of("enp3s0f4")),
-                                new RdmaPort(2, PortState.DOWN, Optional.of("enp3s0f4d1"))),
+                                new RdmaPort(1, true, Optional.of("enp3s0f4")),
+                                new RdmaPort(2, false, Optional.of("enp3s0f4d1"))),
                         Optional.of("uverbs0"),
                         false));
     }
@@ -124,7 +129,7 @@ class NicDiscoveryTest {
                                 "1889",
                                 Optional.of("iavf"),
                                 List.of(new NetworkInterface(
-                                        "ens1f1v0", OperState.UP, OptionalInt.of(1500), OptionalInt.of(100_000))),
+                                        "ens1f1v0", LinkState.UP, OptionalInt.of(1500), OptionalInt.of(100_000))),
                                 List.of()),
                         new VirtualFunction(
                                 1,
@@ -174,7 +179,6 @@ class NicDiscoveryTest {
                         NodeType.RNIC,
                         Optional.of(new PciAddress("0000:18:11.0")),
                         Optional.empty(),
-                        OptionalInt.of(0),
                         List.of(),
                         Optional.of("uverbs2"),
                         true));

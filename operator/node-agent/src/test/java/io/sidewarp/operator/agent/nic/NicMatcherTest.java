@@ -6,6 +6,7 @@ package io.sidewarp.operator.agent.nic;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.operator.agent.host.RecordedHost;
+import io.sidewarp.operator.api.v1alpha1.NicSelector;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -49,17 +50,15 @@ class NicMatcherTest {
             String addresses,
             String selected)
             throws Exception {
-        NicMatcher selector = new NicMatcher(
-                words(vendors),
-                words(devices),
-                words(drivers),
-                words(names),
-                words(addresses).stream().map(PciAddress::new).toList());
+        NicSelector selector =
+                new NicSelector(words(vendors), words(devices), words(drivers), words(names), words(addresses));
 
         List<Nic> nics =
                 new NicDiscovery(RecordedHost.of(host, directory)).discover().nics();
 
-        assertThat(nics.stream().filter(selector).map(nic -> nic.address().value()))
+        assertThat(nics.stream()
+                        .filter(nic -> NicMatcher.matches(selector, nic))
+                        .map(nic -> nic.address().value()))
                 .isEqualTo(words(selected));
     }
 

@@ -8,15 +8,13 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.sidewarp.operator.agent.host.Host;
 import io.sidewarp.operator.agent.host.HostException;
-import io.sidewarp.operator.agent.host.HostSettings;
-import io.sidewarp.operator.agent.host.LinuxHost;
 import io.sidewarp.operator.agent.host.NodeCommands;
 import io.sidewarp.operator.agent.host.RdmaLink;
 import io.sidewarp.operator.agent.nic.NicDiscovery;
-import io.sidewarp.operator.agent.nic.NodeType;
-import io.sidewarp.operator.agent.nic.PortState;
 import io.sidewarp.operator.agent.nic.RdmaDevice;
-import io.sidewarp.operator.agent.siw.SiwUnavailableException.Reason;
+import io.sidewarp.operator.agent.nic.RdmaDevice.NodeType;
+import io.sidewarp.operator.agent.siw.SiwLinks.SiwLink;
+import io.sidewarp.operator.agent.siw.SiwLinks.SiwUnavailableException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,7 +38,7 @@ final class KernelSiwSuite {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    private final Host host = new LinuxHost(HostSettings.DEFAULT);
+    private final Host host = NodeCommands.host();
     private final SiwLinks links = new SiwLinks(host, SiwLinks.DEFAULT_PREFIX);
 
     @BeforeEach
@@ -64,7 +62,6 @@ final class KernelSiwSuite {
         SiwLink link = links.ensure(Optional.of("fast0"));
 
         assertThat(link.name()).isEqualTo("sidewarp-fast0");
-        assertThat(link.own()).isTrue();
         assertThat(NODES.resolve(link.uverbs())).exists();
         assertThat(NODES.resolve("rdma_cm")).exists();
         RdmaDevice device = new NicDiscovery(host)
@@ -76,7 +73,7 @@ final class KernelSiwSuite {
         assertThat(device.uverbs()).contains(link.uverbs());
         assertThat(device.ports()).singleElement().satisfies(port -> {
             assertThat(port.networkInterface()).contains("fast0");
-            assertThat(port.state()).isEqualTo(PortState.ACTIVE);
+            assertThat(port.active()).isTrue();
         });
         assertThat(device.isUsable()).isTrue();
     }
@@ -95,9 +92,9 @@ final class KernelSiwSuite {
 
     @Test
     void takesTheDeviceOfSomebodyElse() throws Exception {
-        assertThat(links.ensure(Optional.of("eth0")))
-                .satisfies(link -> assertThat(link.name()).isEqualTo("siw0"))
-                .satisfies(link -> assertThat(link.own()).isFalse());
+        assertThat(links.ensure(Optional.of("eth0")).name()).isEqualTo("siw0");
+        links.removeAll();
+        assertThat(names()).containsExactly("siw0");
     }
 
     @Test
@@ -136,7 +133,7 @@ final class KernelSiwSuite {
             try {
                 SiwUnavailableException unavailable =
                         catchThrowableOfType(SiwUnavailableException.class, () -> links.ensure(Optional.of("fast0")));
-                assertThat(unavailable.reason()).isEqualTo(Reason.NO_SIW_MODULE);
+                assertThat(unavailable).hasMessageContaining("the node's kernel has no siw");
                 assertThat(names()).isEmpty();
             } finally {
                 Files.writeString(MODPROBE, modprobe);

@@ -13,7 +13,8 @@ import io.sidewarp.operator.agent.host.RdmaLink;
 import io.sidewarp.operator.agent.host.RecordedHost;
 import io.sidewarp.operator.agent.nic.NicDiscovery;
 import io.sidewarp.operator.agent.nic.RdmaDevice;
-import io.sidewarp.operator.agent.siw.SiwUnavailableException.Reason;
+import io.sidewarp.operator.agent.siw.SiwLinks.SiwLink;
+import io.sidewarp.operator.agent.siw.SiwLinks.SiwUnavailableException;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class SiwLinksTest {
+    private static final String NO_RDMA = "the node's kernel has no RDMA subsystem";
+    private static final String NO_SIW = "the node's kernel has no siw";
 
     @TempDir
     private Path directory;
@@ -40,7 +43,7 @@ class SiwLinksTest {
 
         SiwLink link = links(host).ensure(Optional.empty());
 
-        assertThat(link).isEqualTo(new SiwLink("sidewarp-eno1", "eno1", "uverbs2", true));
+        assertThat(link).isEqualTo(new SiwLink("sidewarp-eno1", "eno1", "uverbs2"));
         assertThat(links(host).ensure(Optional.empty())).as("again").isEqualTo(link);
         assertThat(host.changes()).containsExactly("new siw sidewarp-eno1 on eno1");
         assertThat(new NicDiscovery(host).discover().softwareDevices())
@@ -70,7 +73,7 @@ class SiwLinksTest {
         SiwLink link = links(host).ensure(Optional.of("eth0"));
         links(host).removeAll();
 
-        assertThat(link).isEqualTo(new SiwLink("siw0", "eth0", "uverbs0", false));
+        assertThat(link).isEqualTo(new SiwLink("siw0", "eth0", "uverbs0"));
         assertThat(host.changes()).isEmpty();
     }
 
@@ -85,7 +88,6 @@ class SiwLinksTest {
             assertThat(links(host).ensure(Optional.of("eth0")).name()).isEqualTo(name);
         } else {
             assertThat(refused(host, "eth0")).hasMessageContainingAll(name, "eth0", "Rename it");
-            assertThat(refused(host, "eth0").reason()).isEqualTo(Reason.UNSUITABLE_DEVICE);
         }
         assertThat(host.changes()).hasSize(1);
     }
@@ -123,44 +125,38 @@ class SiwLinksTest {
 
     @Test
     void saysThatTheKernelHasNoSiw() {
-        assertThat(refused(host("intel-x722").withoutSiwModule(), "eno1"))
-                .extracting(SiwUnavailableException::reason)
-                .isEqualTo(Reason.NO_SIW_MODULE);
+        assertThat(refused(host("intel-x722").withoutSiwModule(), "eno1")).hasMessageContaining(NO_SIW);
     }
 
     @Test
     void saysThatTheKernelHasNoRdma() {
-        assertThat(refused(host("virtio").withoutRdmaSubsystem(), "eth0"))
-                .extracting(SiwUnavailableException::reason)
-                .isEqualTo(Reason.NO_RDMA_SUBSYSTEM);
+        assertThat(refused(host("virtio").withoutRdmaSubsystem(), "eth0")).hasMessageContaining(NO_RDMA);
     }
 
     @Test
     void saysThatThereIsNoSuchInterface() {
         RecordedHost host = host("virtio");
 
-        assertThat(refused(host, "eth7")).hasMessageContaining("eth7");
-        assertThat(refused(host, "eth7").reason()).isEqualTo(Reason.UNSUITABLE_INTERFACE);
+        assertThat(refused(host, "eth7")).hasMessageContaining("the node has no interface eth7");
         assertThat(host.changes()).isEmpty();
     }
 
     @Test
     void saysThatThereIsNoDefaultRoute() {
-        assertThat(refused(host("virtio"), null).reason()).isEqualTo(Reason.NO_INTERFACE);
+        assertThat(refused(host("virtio"), null)).hasMessageContaining("no default route");
     }
 
     @ParameterizedTest
     @CsvSource({
-        "EPERM, NOT_PERMITTED",
-        "EPROTONOSUPPORT, NO_RDMA_SUBSYSTEM",
-        "EOPNOTSUPP, NO_SIW_MODULE",
-        "ENODEV, NO_SIW_MODULE",
-        "EINVAL, NO_SIW_MODULE",
-        "ENFILE, KERNEL_ERROR"
+        "EPERM, it needs CAP_NET_ADMIN",
+        "EPROTONOSUPPORT, " + NO_RDMA,
+        "EOPNOTSUPP, " + NO_SIW,
+        "ENODEV, " + NO_SIW,
+        "EINVAL, " + NO_SIW,
+        "ENFILE, failed: ENFILE"
     })
-    void saysWhatTheKernelMeant(Errno errno, Reason reason) {
-        assertThat(refused(host("intel-x722").refuse(1, errno), "eno1").reason())
-                .isEqualTo(reason);
+    void saysWhatTheKernelMeant(Errno errno, String meaning) {
+        assertThat(refused(host("intel-x722").refuse(1, errno), "eno1")).hasMessageContaining(meaning);
     }
 
     private static SiwUnavailableException refused(RecordedHost host, String networkInterface) {
