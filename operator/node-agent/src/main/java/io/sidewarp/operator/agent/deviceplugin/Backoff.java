@@ -25,10 +25,6 @@ final class Backoff {
         return wait.compareTo(longest) > 0 ? longest : wait;
     }
 
-    int failures() {
-        return failures;
-    }
-
     void reset() {
         failures = 0;
     }

@@ -46,7 +46,7 @@ public final class DevicePlugin implements AutoCloseable {
     private final Path socket;
     private final Path kubeletSocket;
     private final Backoff backoff;
-    private volatile PluginStatus status = new PluginStatus(PluginStatus.State.STOPPED, "not started", 0);
+    private volatile PluginStatus status = new PluginStatus(PluginStatus.State.STOPPED, "not started");
     private @Nullable Thread thread;
 
     public DevicePlugin(DevicePluginConfig config, DeviceInventory inventory) {
@@ -219,7 +219,7 @@ public final class DevicePlugin implements AutoCloseable {
     private void enter(PluginStatus.State state, String message) {
         PluginStatus former = status;
         boolean news = former.state() != state || !Objects.equals(former.message(), message);
-        status = new PluginStatus(state, message, backoff.failures());
+        status = new PluginStatus(state, message);
         if (news) {
             boolean fine = state == PluginStatus.State.REGISTERED || state == PluginStatus.State.STOPPED;
             LOG.log(fine ? System.Logger.Level.INFO : System.Logger.Level.WARNING, "device plugin: {0}", message);

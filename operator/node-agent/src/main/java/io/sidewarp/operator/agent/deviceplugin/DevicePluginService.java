@@ -24,6 +24,7 @@ import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.TopologyInfo;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 /** Answers the kubelet's calls. Keeps no record of allocations: the kubelet has it. */
 final class DevicePluginService extends DevicePluginGrpc.DevicePluginImplBase {
@@ -132,5 +133,44 @@ final class DevicePluginService extends DevicePluginGrpc.DevicePluginImplBase {
                 .ifPresent(node -> description.setTopology(
                         TopologyInfo.newBuilder().addNodes(NUMANode.newBuilder().setID(node))));
         return description.build();
+    }
+
+    /**
+     * One call of ListAndWatch. Sends the list at once, and again whenever the list differs from the last one sent. A slow
+     * kubelet gets only the newest list when it reads again; older lists are not queued.
+     */
+    private static final class DeviceListStream {
+
+        private final ServerCallStreamObserver<ListAndWatchResponse> kubelet;
+        private final Supplier<ListAndWatchResponse> list;
+        private ListAndWatchResponse sent = ListAndWatchResponse.getDefaultInstance();
+        private boolean anySent;
+        private boolean completed;
+
+        /** Must be called in the handler of the call, since the ready handler can be set only there. */
+        DeviceListStream(ServerCallStreamObserver<ListAndWatchResponse> kubelet, Supplier<ListAndWatchResponse> list) {
+            this.kubelet = kubelet;
+            this.list = list;
+            kubelet.setOnReadyHandler(this::update);
+        }
+
+        synchronized void update() {
+            if (completed || !kubelet.isReady()) {
+                return;
+            }
+            ListAndWatchResponse now = list.get();
+            if (!anySent || !now.equals(sent)) {
+                anySent = true;
+                sent = now;
+                kubelet.onNext(now);
+            }
+        }
+
+        synchronized void complete() {
+            if (!completed) {
+                completed = true;
+                kubelet.onCompleted();
+            }
+        }
     }
 }

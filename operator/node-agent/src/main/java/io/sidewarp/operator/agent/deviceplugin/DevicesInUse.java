@@ -8,7 +8,6 @@ import io.grpc.StatusRuntimeException;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.kubelet.UnixTransport;
 import io.sidewarp.operator.kubelet.podresources.v1.ContainerDevices;
-import io.sidewarp.operator.kubelet.podresources.v1.ContainerResources;
 import io.sidewarp.operator.kubelet.podresources.v1.ListPodResourcesRequest;
 import io.sidewarp.operator.kubelet.podresources.v1.ListPodResourcesResponse;
 import io.sidewarp.operator.kubelet.podresources.v1.PodResources;
@@ -22,9 +21,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
- * Asks the kubelet which containers have which devices. Covers devices of {@code sidewarp.io/rnic}, and PCI functions
+ * Asks the kubelet which pods have which devices. Covers devices of {@code sidewarp.io/rnic}, and PCI functions
  * of any plugin.
  */
 public final class DevicesInUse implements AutoCloseable {
@@ -45,13 +45,12 @@ public final class DevicesInUse implements AutoCloseable {
     }
 
     /**
-     * Returns the users of each device, by device id. Devices without a user are absent. A device has several users
-     * when containers of one pod use it one after the other, such as an init container and its successor.
+     * Returns the pods that have each device, as namespace/name, by device id. Free devices are absent.
      *
      * @throws IOException if the kubelet does not answer; the users are then unknown, and no device may be considered
      *     free
      */
-    public Map<String, List<DeviceUser>> users() throws IOException {
+    public Map<String, List<String>> users() throws IOException {
         ListPodResourcesResponse list;
         try {
             // Avoids an immediate UNAVAILABLE after a restart, while gRPC waits before it connects again.
@@ -65,20 +64,24 @@ public final class DevicesInUse implements AutoCloseable {
                             + "; check the setting sidewarp.agent.pod-resources-socket",
                     e);
         }
-        Map<String, List<DeviceUser>> users = new HashMap<>();
+        Map<String, List<String>> users = new HashMap<>();
         for (PodResources pod : list.getPodResourcesList()) {
-            for (ContainerResources container : pod.getContainersList()) {
-                DeviceUser user = new DeviceUser(pod.getNamespace(), pod.getName(), container.getName());
-                for (ContainerDevices devices : container.getDevicesList()) {
-                    boolean own = devices.getResourceName().equals(SidewarpApi.RNIC_RESOURCE);
-                    devices.getDeviceIdsList().stream()
-                            .filter(id -> own || PCI_FUNCTION.matcher(id).matches())
-                            .forEach(id -> users.computeIfAbsent(id, _ -> new ArrayList<>())
-                                    .add(user));
-                }
-            }
+            String name = pod.getNamespace() + "/" + pod.getName();
+            // Containers of one pod can use a device one after the other, such as an init container and its successor.
+            pod.getContainersList().stream()
+                    .flatMap(container -> container.getDevicesList().stream())
+                    .flatMap(DevicesInUse::ids)
+                    .distinct()
+                    .forEach(id ->
+                            users.computeIfAbsent(id, _ -> new ArrayList<>()).add(name));
         }
         return users;
+    }
+
+    private static Stream<String> ids(ContainerDevices devices) {
+        boolean own = devices.getResourceName().equals(SidewarpApi.RNIC_RESOURCE);
+        return devices.getDeviceIdsList().stream()
+                .filter(id -> own || PCI_FUNCTION.matcher(id).matches());
     }
 
     @Override

@@ -8,9 +8,8 @@ package io.sidewarp.operator.agent.deviceplugin;
  *
  * @param state current state
  * @param message description for people; says what to do if something is wrong
- * @param failedAttempts failed registrations since the last successful one
  */
-public record PluginStatus(State state, String message, int failedAttempts) {
+public record PluginStatus(State state, String message) {
 
     /** Registration states of the plugin. */
     public enum State {

@@ -5,7 +5,6 @@ package io.sidewarp.operator.agent.deviceplugin;
 
 import io.grpc.Status;
 import io.grpc.StatusException;
-import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
@@ -59,7 +58,7 @@ final class PreferredAllocation {
                 .toList();
         List<RnicDevice> held = new ArrayList<>(find(required));
         int missing = size - chosen.size();
-        List<RnicDevice> candidates = new ArrayList<>(sameNumaNode(sameKind(free, held, missing), held, missing));
+        List<RnicDevice> candidates = new ArrayList<>(ofOneNumaNode(ofOneKind(free, held, missing), held, missing));
         while (chosen.size() < size && !candidates.isEmpty()) {
             RnicDevice next = leastShared(candidates, held, free);
             chosen.add(next.id());
@@ -76,35 +75,39 @@ final class PreferredAllocation {
                 .toList();
     }
 
-    /**
-     * Returns the devices of the kind in use if there are enough, else of the best kind with enough. Returns all
-     * devices if no kind has enough.
-     */
-    private static List<RnicDevice> sameKind(List<RnicDevice> free, List<RnicDevice> held, int missing) {
-        Map<ProviderKind, List<RnicDevice>> byKind = free.stream().collect(Collectors.groupingBy(RnicDevice::kind));
-        Set<ProviderKind> used = held.stream().map(RnicDevice::kind).collect(Collectors.toSet());
-        return byKind.entrySet().stream()
-                .filter(entry -> entry.getValue().size() >= missing)
-                .min(Comparator.<Map.Entry<ProviderKind, List<RnicDevice>>, Boolean>comparing(
-                                entry -> !used.contains(entry.getKey()))
-                        .thenComparing(Map.Entry::getKey))
-                .map(Map.Entry::getValue)
-                .orElse(free);
+    /** Returns the devices of the kind in use or, with too few of them, of the best kind. */
+    private static List<RnicDevice> ofOneKind(List<RnicDevice> free, List<RnicDevice> held, int missing) {
+        return ofOneGroup(free, held, missing, RnicDevice::kind, Map.Entry.comparingByKey());
+    }
+
+    /** Returns the devices of the NUMA node in use or, with too few of them, of the smallest node. */
+    private static List<RnicDevice> ofOneNumaNode(List<RnicDevice> free, List<RnicDevice> held, int missing) {
+        return ofOneGroup(
+                free,
+                held,
+                missing,
+                RnicDevice::numaNode,
+                Comparator.<Map.Entry<OptionalInt, List<RnicDevice>>>comparingInt(
+                                node -> node.getValue().size())
+                        .thenComparingInt(node -> node.getKey().orElse(Integer.MAX_VALUE)));
     }
 
     /**
-     * Returns the devices of the NUMA node in use if there are enough, else of the smallest node with enough. Returns
-     * all devices if no node has enough.
+     * Returns the devices of one group that has enough: a group in use, or else the first of an order. Returns all
+     * devices if no group has enough.
      */
-    private static List<RnicDevice> sameNumaNode(List<RnicDevice> free, List<RnicDevice> held, int missing) {
-        Map<OptionalInt, List<RnicDevice>> byNode = free.stream().collect(Collectors.groupingBy(RnicDevice::numaNode));
-        Set<OptionalInt> used = held.stream().map(RnicDevice::numaNode).collect(Collectors.toSet());
-        return byNode.entrySet().stream()
+    private static <K> List<RnicDevice> ofOneGroup(
+            List<RnicDevice> free,
+            List<RnicDevice> held,
+            int missing,
+            Function<RnicDevice, K> group,
+            Comparator<Map.Entry<K, List<RnicDevice>>> order) {
+        Set<K> used = held.stream().map(group).collect(Collectors.toSet());
+        return free.stream().collect(Collectors.groupingBy(group)).entrySet().stream()
                 .filter(entry -> entry.getValue().size() >= missing)
-                .min(Comparator.<Map.Entry<OptionalInt, List<RnicDevice>>, Boolean>comparing(
+                .min(Comparator.<Map.Entry<K, List<RnicDevice>>, Boolean>comparing(
                                 entry -> !used.contains(entry.getKey()))
-                        .thenComparingInt(entry -> entry.getValue().size())
-                        .thenComparingInt(entry -> entry.getKey().orElse(Integer.MAX_VALUE)))
+                        .thenComparing(order))
                 .map(Map.Entry::getValue)
                 .orElse(free);
     }

@@ -20,7 +20,6 @@ import java.util.OptionalInt;
  * @param numaNode nearest NUMA node; empty if there is no nearest one
  * @param deviceNodes device nodes that a container needs, as paths of the host
  * @param rdmaDevice name of the RDMA device; empty for a soft device
- * @param pciAddress PCI address, if the device has one
  * @param interfaceName network interface of its traffic, if known
  * @param physicalFunction PCI address of the NIC whose bandwidth the device shares, if it has one
  */
@@ -31,9 +30,11 @@ public record RnicDevice(
         OptionalInt numaNode,
         List<String> deviceNodes,
         Optional<String> rdmaDevice,
-        Optional<String> pciAddress,
         Optional<String> interfaceName,
         Optional<String> physicalFunction) {
+
+    /** Prefix of the ids of shares of siw devices. */
+    public static final String SIW_PREFIX = "siw/";
 
     private static final String NODES = "/dev/infiniband/";
     private static final String CONNECTION_MANAGER = "rdma_cm";
@@ -54,16 +55,7 @@ public record RnicDevice(
      * @param verbsDevice its verbs device, such as uverbs0
      */
     public static RnicDevice hardware(String pciAddress, String rdmaDevice, String verbsDevice) {
-        return new RnicDevice(
-                pciAddress,
-                ProviderKind.HARDWARE,
-                Optional.empty(),
-                OptionalInt.empty(),
-                verbsNodes(verbsDevice),
-                Optional.of(rdmaDevice),
-                Optional.of(pciAddress),
-                Optional.empty(),
-                Optional.empty());
+        return healthy(pciAddress, ProviderKind.HARDWARE, verbsNodes(verbsDevice), Optional.of(rdmaDevice));
     }
 
     /**
@@ -74,16 +66,8 @@ public record RnicDevice(
      * @param verbsDevice its verbs device, such as uverbs0
      */
     public static RnicDevice kernelSiw(String rdmaDevice, int share, String verbsDevice) {
-        return new RnicDevice(
-                "siw/" + rdmaDevice + "-" + share,
-                ProviderKind.KERNEL_SIW,
-                Optional.empty(),
-                OptionalInt.empty(),
-                verbsNodes(verbsDevice),
-                Optional.of(rdmaDevice),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty());
+        String id = SIW_PREFIX + rdmaDevice + "-" + share;
+        return healthy(id, ProviderKind.KERNEL_SIW, verbsNodes(verbsDevice), Optional.of(rdmaDevice));
     }
 
     /**
@@ -92,16 +76,24 @@ public record RnicDevice(
      * @param number number of the soft device, from 0
      */
     public static RnicDevice soft(int number) {
+        return healthy("soft-" + number, ProviderKind.SOFTWARE, List.of(), Optional.empty());
+    }
+
+    private static RnicDevice healthy(
+            String id, ProviderKind kind, List<String> deviceNodes, Optional<String> rdmaDevice) {
         return new RnicDevice(
-                "soft-" + number,
-                ProviderKind.SOFTWARE,
+                id,
+                kind,
                 Optional.empty(),
                 OptionalInt.empty(),
-                List.of(),
-                Optional.empty(),
-                Optional.empty(),
+                deviceNodes,
+                rdmaDevice,
                 Optional.empty(),
                 Optional.empty());
+    }
+
+    private static List<String> verbsNodes(String verbsDevice) {
+        return List.of(NODES + verbsDevice, NODES + CONNECTION_MANAGER);
     }
 
     public boolean healthy() {
@@ -111,49 +103,32 @@ public record RnicDevice(
     /** Returns the same device with a fault, so that it is not used. */
     public RnicDevice faulty(String reason) {
         return new RnicDevice(
-                id,
-                kind,
-                Optional.of(reason),
-                numaNode,
-                deviceNodes,
-                rdmaDevice,
-                pciAddress,
-                interfaceName,
-                physicalFunction);
+                id, kind, Optional.of(reason), numaNode, deviceNodes, rdmaDevice, interfaceName, physicalFunction);
     }
 
     /** Returns the same device with its nearest NUMA node. */
     public RnicDevice onNumaNode(int node) {
         return new RnicDevice(
-                id,
-                kind,
-                fault,
-                OptionalInt.of(node),
-                deviceNodes,
-                rdmaDevice,
-                pciAddress,
-                interfaceName,
-                physicalFunction);
+                id, kind, fault, OptionalInt.of(node), deviceNodes, rdmaDevice, interfaceName, physicalFunction);
     }
 
     /** Returns the same device as a VF of a NIC. */
     public RnicDevice ofPhysicalFunction(String nic) {
-        return new RnicDevice(
-                id, kind, fault, numaNode, deviceNodes, rdmaDevice, pciAddress, interfaceName, Optional.of(nic));
+        return new RnicDevice(id, kind, fault, numaNode, deviceNodes, rdmaDevice, interfaceName, Optional.of(nic));
     }
 
     /** Returns the same device with its network interface. */
     public RnicDevice withInterface(String name) {
-        return new RnicDevice(
-                id, kind, fault, numaNode, deviceNodes, rdmaDevice, pciAddress, Optional.of(name), physicalFunction);
+        return new RnicDevice(id, kind, fault, numaNode, deviceNodes, rdmaDevice, Optional.of(name), physicalFunction);
+    }
+
+    /** Returns the PCI address, if the device has one. */
+    public Optional<String> pciAddress() {
+        return kind == ProviderKind.HARDWARE ? Optional.of(id) : Optional.empty();
     }
 
     /** Returns the key of the link; devices with the same key share bandwidth. */
     String sharedLink() {
         return physicalFunction.or(() -> interfaceName).orElse(id);
-    }
-
-    private static List<String> verbsNodes(String verbsDevice) {
-        return List.of(NODES + verbsDevice, NODES + CONNECTION_MANAGER);
     }
 }

@@ -26,7 +26,7 @@ class DevicesInUseTest {
     Path root;
 
     @Test
-    void tellsWhichContainerHasWhichDeviceAlsoAfterTheKubeletRestarted() throws Exception {
+    void tellsWhichPodHasWhichDeviceAlsoAfterTheKubeletRestarted() throws Exception {
         PodName pod = new PodName("shop", "cart-0");
         PublishedDevices devices = new PublishedDevices();
         devices.publish(List.of(RnicDevice.soft(0), RnicDevice.soft(1)));
@@ -40,7 +40,7 @@ class DevicesInUseTest {
             String id = kubelet.allocate(pod, "sidewarp", RNIC_RESOURCE, 1)
                     .deviceIds()
                     .getFirst();
-            Map<String, List<DeviceUser>> expected = Map.of(id, List.of(new DeviceUser("shop", "cart-0", "sidewarp")));
+            Map<String, List<String>> expected = Map.of(id, List.of("shop/cart-0"));
             assertThat(inUse.users()).isEqualTo(expected);
 
             kubelet.restart();
