@@ -11,7 +11,6 @@ import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceColumnDefi
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionVersion;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaProps;
-import io.fabric8.kubernetes.api.model.apiextensions.v1.ValidationRuleBuilder;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
@@ -103,14 +102,6 @@ public final class Definitions {
                 // The list is written as a whole. An old API server leaves null in place of a set whose last entry is
                 // removed, and then refuses the object.
                 member(spec, "fallback").setXKubernetesListType("atomic");
-            }
-            if (resource.type() == SidecarProfile.class) {
-                // Validation for API servers that know CEL. The webhook checks the same rule.
-                member(spec, "settings")
-                        .setXKubernetesValidations(List.of(new ValidationRuleBuilder()
-                                .withRule("self.all(name, name.startsWith('sidewarp.'))")
-                                .withMessage("names of settings start with sidewarp., see docs/configuration.md")
-                                .build()));
             }
         }
     }

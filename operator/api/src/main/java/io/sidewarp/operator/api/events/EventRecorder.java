@@ -32,21 +32,18 @@ public final class EventRecorder {
 
     /** Records an event if another condition holds now, or the same condition for another reason. */
     public void transition(HasMetadata about, List<StatusCondition> former, List<StatusCondition> present) {
-        Optional<StatusCondition> before =
-                former.stream().filter(StatusCondition::holds).findFirst();
-        Optional<StatusCondition> now =
-                present.stream().filter(StatusCondition::holds).findFirst();
-        if (now.isPresent()
-                && !(before.isPresent()
-                        && before.get().type().equals(now.get().type())
-                        && before.get().reason().equals(now.get().reason()))) {
-            boolean bad = now.get().type().equals(StatusCondition.DEGRADED);
-            record(
-                    about,
-                    bad ? "Warning" : "Normal",
-                    now.get().reason(),
-                    now.get().message());
+        for (StatusCondition now : present) {
+            if (now.holds() && former.stream().noneMatch(before -> isSame(before, now))) {
+                boolean bad = now.type().equals(StatusCondition.DEGRADED);
+                record(about, bad ? "Warning" : "Normal", now.reason(), now.message());
+            }
         }
+    }
+
+    private static boolean isSame(StatusCondition before, StatusCondition now) {
+        return before.holds()
+                && before.type().equals(now.type())
+                && before.reason().equals(now.reason());
     }
 
     /** Records a warning. */

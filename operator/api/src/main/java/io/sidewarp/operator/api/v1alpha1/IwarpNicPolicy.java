@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.model.annotation.Kind;
 import io.fabric8.kubernetes.model.annotation.ShortNames;
 import io.fabric8.kubernetes.model.annotation.Version;
 import java.io.Serial;
+import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 
 /** Selects NICs of nodes for iWARP and configures them. Cluster-scoped. */
@@ -30,6 +31,14 @@ import org.jspecify.annotations.Nullable;
         jsonPath = ".metadata.creationTimestamp",
         type = AdditionalPrinterColumn.Type.DATE)
 public final class IwarpNicPolicy extends CustomResource<IwarpNicPolicySpec, IwarpNicPolicyStatus> {
+    /**
+     * Order of the policies that select one NIC: highest priority, then name in alphabetical order. For policies with a
+     * specification.
+     */
+    public static final Comparator<IwarpNicPolicy> BY_RANK = Comparator.comparing(
+                    (IwarpNicPolicy policy) -> policy.getSpec().priority(), Comparator.reverseOrder())
+            .thenComparing(policy -> policy.getMetadata().getName());
+
     @Serial
     private static final long serialVersionUID = 1;
 

@@ -11,20 +11,11 @@ import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One aspect of a resource's state, in the form of a Kubernetes condition.
- *
- * @param type aspect of the state
- * @param status {@code True}, {@code False} or {@code Unknown}
- * @param reason one word in CamelCase, for programs
- * @param message a sentence, for people
- * @param lastTransitionTime time of the last change of the status, RFC 3339
- * @param observedGeneration generation of the resource from which the condition was derived
- */
+/** One aspect of a resource's state, in the form of a Kubernetes condition. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record StatusCondition(
@@ -61,17 +52,21 @@ public record StatusCondition(
     public static final String DEGRADED = "Degraded";
 
     /**
+     * State of a whole resource.
+     *
+     * @param type condition that holds
+     * @param reason one word in CamelCase, for programs
+     * @param message a sentence, for people
+     */
+    public record State(String type, String reason, String message) {}
+
+    /**
      * Creates a condition. The transition time is now if the status differs from the status of this type in
      * {@code former}. The end of a message that is too long is cut off. Otherwise the API server would refuse the whole
      * status, for instance when the message names all pods of a large node.
      */
-    public static StatusCondition of(
-            List<StatusCondition> former,
-            String type,
-            boolean holds,
-            String reason,
-            String message,
-            @Nullable Long generation) {
+    private static StatusCondition of(
+            List<StatusCondition> former, String type, boolean holds, State state, @Nullable Long generation) {
         String status = holds ? "True" : "False";
         String since = former.stream()
                 .filter(condition ->
@@ -79,7 +74,7 @@ public record StatusCondition(
                 .map(StatusCondition::lastTransitionTime)
                 .findFirst()
                 .orElseGet(() -> Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
-        return new StatusCondition(type, status, reason, cut(message), since, generation);
+        return new StatusCondition(type, status, state.reason(), cut(state.message()), since, generation);
     }
 
     private static String cut(String message) {
@@ -98,12 +93,9 @@ public record StatusCondition(
      * Creates the three conditions of a resource. Exactly one condition holds and describes the whole state. The other
      * two do not hold.
      */
-    public static List<StatusCondition> of(
-            List<StatusCondition> former, String holding, String reason, String message, @Nullable Long generation) {
-        List<StatusCondition> conditions = new ArrayList<>();
-        for (String type : List.of(READY, PROGRESSING, DEGRADED)) {
-            conditions.add(of(former, type, type.equals(holding), reason, message, generation));
-        }
-        return List.copyOf(conditions);
+    public static List<StatusCondition> of(List<StatusCondition> former, State state, @Nullable Long generation) {
+        return Stream.of(READY, PROGRESSING, DEGRADED)
+                .map(type -> of(former, type, type.equals(state.type()), state, generation))
+                .toList();
     }
 }

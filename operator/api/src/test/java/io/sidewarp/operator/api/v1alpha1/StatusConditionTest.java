@@ -28,6 +28,7 @@ class StatusConditionTest {
     }
 
     private static List<StatusCondition> conditions(String message) {
-        return StatusCondition.of(List.of(), StatusCondition.DEGRADED, "NodesFailed", message, 1L);
+        return StatusCondition.of(
+                List.of(), new StatusCondition.State(StatusCondition.DEGRADED, "NodesFailed", message), 1L);
     }
 }

@@ -61,7 +61,7 @@ final class AwaitedRdma {
             } else {
                 lacking.put(
                         address,
-                        NodeStatus.nameOf(nic) + " has " + present(nic) + " of " + expected(nic)
+                        nic.name() + " has " + present(nic) + " of " + expected(nic)
                                 + " RDMA devices that its driver may make after the change");
             }
         }

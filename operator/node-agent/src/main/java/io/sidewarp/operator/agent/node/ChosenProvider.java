@@ -15,10 +15,17 @@ import org.jspecify.annotations.Nullable;
 /** The provider that a node offers to pods, with its devices, and the fallbacks that were tried. */
 final class ChosenProvider {
 
-    private final List<RnicDevice> devices;
-    private final List<String> failed = new ArrayList<>();
-    private final List<String> waiting = new ArrayList<>();
-    private final List<String> passedOver = new ArrayList<>();
+    final List<RnicDevice> devices;
+
+    /** Reasons why siw, which the specification asks for, does not work. */
+    final List<String> failed = new ArrayList<>();
+
+    /** Reasons to wait for pods to end. */
+    final List<String> waiting = new ArrayList<>();
+
+    /** Fallbacks that do not work here but have another behind them. */
+    final List<String> passedOver = new ArrayList<>();
+
     private final int hardware;
     private int siw;
     private int software;
@@ -47,31 +54,12 @@ final class ChosenProvider {
         }
     }
 
-    List<RnicDevice> devices() {
-        return devices;
-    }
-
     Optional<ProviderKind> provider() {
         return Optional.ofNullable(provider);
     }
 
     ProviderCounts counts() {
         return new ProviderCounts(hardware, siw, software);
-    }
-
-    /** Returns the reasons why siw, which the specification asks for, does not work. The caller adds to the list. */
-    List<String> failed() {
-        return failed;
-    }
-
-    /** Returns what waits for pods to end. The caller adds to the list. */
-    List<String> waiting() {
-        return waiting;
-    }
-
-    /** Returns fallbacks that do not work here but have another behind them. The caller adds to the list. */
-    List<String> passedOver() {
-        return passedOver;
     }
 
     /** Returns the state of siw. */

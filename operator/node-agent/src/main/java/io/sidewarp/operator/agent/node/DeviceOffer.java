@@ -5,13 +5,13 @@ package io.sidewarp.operator.agent.node;
 
 import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
 import io.sidewarp.operator.agent.nic.Inventory;
-import io.sidewarp.operator.agent.nic.NetworkInterface;
 import io.sidewarp.operator.agent.nic.Nic;
-import io.sidewarp.operator.agent.nic.OperState;
+import io.sidewarp.operator.agent.nic.Nic.NetworkInterface;
+import io.sidewarp.operator.agent.nic.Nic.VirtualFunction;
 import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.RdmaDevice;
-import io.sidewarp.operator.agent.nic.VirtualFunction;
-import io.sidewarp.operator.agent.siw.SiwLink;
+import io.sidewarp.operator.agent.siw.SiwLinks.SiwLink;
+import io.sidewarp.operator.api.v1alpha1.LinkState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -108,7 +108,7 @@ final class DeviceOffer {
         }
         RnicDevice device = RnicDevice.hardware(
                         function.value(), rdma.name(), rdma.uverbs().get())
-                .ofPhysicalFunction(NodeStatus.nameOf(nic));
+                .ofPhysicalFunction(nic.name());
         if (nic.numaNode().isPresent()) {
             device = device.onNumaNode(nic.numaNode().getAsInt());
         }
@@ -116,14 +116,14 @@ final class DeviceOffer {
             device = device.withInterface(interfaces.getFirst().name());
         }
         if (drained.contains(function)) {
-            device = device.faulty("it has to change, and waits for pods to leave " + NodeStatus.nameOf(nic));
+            device = device.faulty("it has to change, and waits for pods to leave " + nic.name());
         } else if (rdma.elsewhere()
                 && used.filter(ids -> !ids.contains(function.value())).isPresent()) {
             device = device.faulty(rdma.name() + " is in another network namespace, but the kubelet gave it to no pod");
         } else if (!rdma.elsewhere() && !rdma.isUsable()) {
             device = device.faulty("no port of " + rdma.name() + " is active");
-        } else if (nic.interfaces().stream().noneMatch(link -> link.state() == OperState.UP)) {
-            device = device.faulty("the link of " + NodeStatus.nameOf(nic) + " is down");
+        } else if (nic.interfaces().stream().noneMatch(link -> link.state() == LinkState.UP)) {
+            device = device.faulty("the link of " + nic.name() + " is down");
         }
         return Optional.of(device);
     }

@@ -3,14 +3,12 @@
 
 package io.sidewarp.operator.agent.node;
 
-import io.sidewarp.operator.agent.deviceplugin.DeviceUser;
 import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
 import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.VirtualFunctionUse;
 import java.io.IOException;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -30,7 +28,7 @@ final class FunctionsInUse implements VirtualFunctionUse {
     @Override
     public List<String> users(PciAddress function) {
         try {
-            return users(inUse.users(), function.value());
+            return inUse.users().getOrDefault(function.value(), List.of());
         } catch (IOException e) {
             return List.of("unknown pods (" + e.getMessage() + ")");
         }
@@ -45,12 +43,5 @@ final class FunctionsInUse implements VirtualFunctionUse {
                                 ? device.faulty("it is about to change")
                                 : device)
                         .toList()));
-    }
-
-    static List<String> users(Map<String, List<DeviceUser>> byDevice, String device) {
-        return byDevice.getOrDefault(device, List.of()).stream()
-                .map(user -> user.namespace() + "/" + user.pod())
-                .distinct()
-                .toList();
     }
 }

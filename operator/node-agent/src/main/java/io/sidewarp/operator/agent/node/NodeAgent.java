@@ -28,7 +28,6 @@ import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
 import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
 import io.sidewarp.operator.agent.host.Host;
 import io.sidewarp.operator.agent.host.HostException;
-import io.sidewarp.operator.agent.host.HostSettings;
 import io.sidewarp.operator.agent.host.LinuxHost;
 import io.sidewarp.operator.agent.nic.NicDiscovery;
 import io.sidewarp.operator.agent.nic.NicProvisioner;
@@ -48,6 +47,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -97,18 +97,16 @@ public class NodeAgent {
         tracer = telemetry.getTracer(FIELD_MANAGER);
         events = new EventRecorder(client, FIELD_MANAGER);
         plugin = new DevicePlugin(pluginConfig, devices);
-        meters.gauge("sidewarp.agent.devices", devices, published -> count(published, false));
-        meters.gauge("sidewarp.agent.devices.healthy", devices, published -> count(published, true));
+        meters.gauge("sidewarp.agent.devices", devices, published -> count(published, _ -> true));
+        meters.gauge("sidewarp.agent.devices.healthy", devices, published -> count(published, RnicDevice::healthy));
         meters.gauge(
                 "sidewarp.agent.kubelet.registered",
                 plugin,
                 each -> each.status().registered() ? 1 : 0);
     }
 
-    private static double count(PublishedDevices published, boolean healthyOnly) {
-        return published.devices().orElse(List.of()).stream()
-                .filter(device -> !healthyOnly || device.healthy())
-                .count();
+    private static double count(PublishedDevices published, Predicate<RnicDevice> counted) {
+        return published.devices().orElse(List.of()).stream().filter(counted).count();
     }
 
     void start(@Observes StartupEvent event) {
@@ -160,7 +158,7 @@ public class NodeAgent {
 
     /** Returns the kernel that the agent works with. */
     Host host() {
-        return new LinuxHost(new HostSettings(config.sysfsRoot(), config.procRoot(), config.netlinkTimeout()));
+        return new LinuxHost(config.sysfsRoot(), config.procRoot(), config.netlinkTimeout());
     }
 
     private void run() {
@@ -175,7 +173,7 @@ public class NodeAgent {
                     new SiwLinks(host, config.siwPrefix()),
                     inUse,
                     new AwaitedRdma(config.rdmaPatience()),
-                    new Drain((namespace, pod) ->
+                    new NicDrain((namespace, pod) ->
                             client.pods().inNamespace(namespace).withName(pod).evict()));
             boolean soon = true;
             while (!Thread.currentThread().isInterrupted()) {
@@ -245,17 +243,18 @@ public class NodeAgent {
                         look.nics(),
                         look.counts(),
                         look.provider().orElse(null),
-                        (int) look.devices().stream()
-                                .filter(RnicDevice::healthy)
-                                .count(),
+                        look.healthyDevices(),
                         look.nodeState(kubelet),
-                        look.conditions(conditions(present), kubelet, generation)));
+                        StatusCondition.of(conditions(present), look.state(kubelet), generation)));
     }
 
     /** Reports the findings of the last look, which stay on offer, with the reason of the failure. */
     private void report(IwarpNode present, HostException failure) {
         Long generation = present.getMetadata().getGeneration();
         Optional<IwarpNodeStatus> former = Optional.ofNullable(present.getStatus());
+        String message = "the node cannot be looked at: " + failure.getMessage();
+        StatusCondition.State state =
+                new StatusCondition.State(StatusCondition.DEGRADED, IwarpNodeStatus.LOOK_FAILED, message);
         report(
                 present,
                 new IwarpNodeStatus(
@@ -267,12 +266,7 @@ public class NodeAgent {
                         former.map(IwarpNodeStatus::activeProvider).orElse(null),
                         former.map(IwarpNodeStatus::devices).orElse(null),
                         ProvisioningState.FAILED,
-                        StatusCondition.of(
-                                conditions(present),
-                                StatusCondition.DEGRADED,
-                                IwarpNodeStatus.LOOK_FAILED,
-                                "the node cannot be looked at: " + failure.getMessage(),
-                                generation)));
+                        StatusCondition.of(conditions(present), state, generation)));
     }
 
     private static List<StatusCondition> conditions(IwarpNode present) {

@@ -10,6 +10,7 @@ import io.sidewarp.operator.api.v1alpha1.ProviderCounts;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import io.sidewarp.operator.api.v1alpha1.StatusCondition.State;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -64,48 +65,42 @@ record NodeObservation(
         return provider.isPresent() && !plugin.registered();
     }
 
-    /** Returns the status conditions that follow from this look. */
-    List<StatusCondition> conditions(List<StatusCondition> former, PluginStatus plugin, Long generation) {
+    /** Returns the state of the whole node that follows from this look. */
+    State state(PluginStatus plugin) {
         if (!failed.isEmpty()) {
-            return StatusCondition.of(
-                    former, StatusCondition.DEGRADED, "ProvisioningFailed", String.join("; ", failed), generation);
+            return new State(StatusCondition.DEGRADED, "ProvisioningFailed", String.join("; ", failed));
         }
         if (!waiting.isEmpty()) {
-            return StatusCondition.of(
-                    former, StatusCondition.PROGRESSING, "WaitingForPods", String.join("; ", waiting), generation);
+            return progressing("WaitingForPods", waiting);
         }
         if (!missing.isEmpty()) {
-            return StatusCondition.of(
-                    former,
-                    StatusCondition.PROGRESSING,
-                    "WaitingForVirtualFunctions",
-                    String.join("; ", missing),
-                    generation);
+            return progressing("WaitingForVirtualFunctions", missing);
         }
         if (!awaited.isEmpty()) {
-            return StatusCondition.of(
-                    former, StatusCondition.PROGRESSING, "WaitingForRdma", String.join("; ", awaited), generation);
+            return progressing("WaitingForRdma", awaited);
         }
         if (provider.isEmpty()) {
-            return StatusCondition.of(
-                    former,
-                    StatusCondition.READY,
-                    "NothingToOffer",
-                    "no NIC is selected and usable, and there is no fallback",
-                    generation);
+            String message = "no NIC is selected and usable, and there is no fallback";
+            return new State(StatusCondition.READY, "NothingToOffer", message);
         }
         if (isUnregistered(plugin)) {
-            return StatusCondition.of(
-                    former, StatusCondition.PROGRESSING, "WaitingForKubelet", plugin.message(), generation);
+            return progressing("WaitingForKubelet", List.of(plugin.message()));
         }
-        long healthy = devices.stream().filter(RnicDevice::healthy).count();
-        String offer = Stream.concat(
-                        Stream.of(healthy + " of " + devices.size() + " devices can be used"), passedOver.stream())
-                .collect(Collectors.joining("; "));
-        return switch (provider.get()) {
-            case HARDWARE -> StatusCondition.of(former, StatusCondition.READY, "HardwareOffered", offer, generation);
-            case KERNEL_SIW -> StatusCondition.of(former, StatusCondition.READY, "KernelSiwOffered", offer, generation);
-            case SOFTWARE -> StatusCondition.of(former, StatusCondition.READY, "SoftwareOffered", offer, generation);
+        String reason = switch (provider.get()) {
+            case HARDWARE -> "HardwareOffered";
+            case KERNEL_SIW -> "KernelSiwOffered";
+            case SOFTWARE -> "SoftwareOffered";
         };
+        String usable = healthyDevices() + " of " + devices.size() + " devices can be used";
+        String offer = Stream.concat(Stream.of(usable), passedOver.stream()).collect(Collectors.joining("; "));
+        return new State(StatusCondition.READY, reason, offer);
+    }
+
+    private static State progressing(String reason, List<String> messages) {
+        return new State(StatusCondition.PROGRESSING, reason, String.join("; ", messages));
+    }
+
+    int healthyDevices() {
+        return (int) devices.stream().filter(RnicDevice::healthy).count();
     }
 }

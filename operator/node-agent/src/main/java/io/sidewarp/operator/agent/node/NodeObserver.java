@@ -3,23 +3,19 @@
 
 package io.sidewarp.operator.agent.node;
 
-import io.sidewarp.operator.agent.deviceplugin.DeviceUser;
 import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
 import io.sidewarp.operator.agent.host.HostException;
 import io.sidewarp.operator.agent.nic.Inventory;
 import io.sidewarp.operator.agent.nic.Nic;
 import io.sidewarp.operator.agent.nic.NicDiscovery;
-import io.sidewarp.operator.agent.nic.NicMatcher;
-import io.sidewarp.operator.agent.nic.NicPolicy;
 import io.sidewarp.operator.agent.nic.NicProvisioner;
 import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.ProvisioningResult;
 import io.sidewarp.operator.agent.nic.ProvisioningResult.Outcome;
-import io.sidewarp.operator.agent.nic.VirtualFunction;
-import io.sidewarp.operator.agent.siw.SiwLink;
 import io.sidewarp.operator.agent.siw.SiwLinks;
-import io.sidewarp.operator.agent.siw.SiwUnavailableException;
+import io.sidewarp.operator.agent.siw.SiwLinks.SiwLink;
+import io.sidewarp.operator.agent.siw.SiwLinks.SiwUnavailableException;
 import io.sidewarp.operator.api.v1alpha1.DrainSpec;
 import io.sidewarp.operator.api.v1alpha1.Fallback;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
@@ -31,26 +27,22 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Brings a node into the state that its IwarpNode asks for, and describes the resulting state. Failures are reported
  * and retried at the next look. Not thread-safe.
  */
 final class NodeObserver {
-    private static final String SIW_DEVICE_ID = "siw/";
-
     private final NicProvisioner provisioner;
     private final NicDiscovery discovery;
     private final SiwLinks siwLinks;
     private final DevicesInUse inUse;
     private final AwaitedRdma awaitedRdma;
-    private final Drain drain;
+    private final NicDrain drain;
 
     NodeObserver(
             NicProvisioner provisioner,
@@ -58,7 +50,7 @@ final class NodeObserver {
             SiwLinks siwLinks,
             DevicesInUse inUse,
             AwaitedRdma awaitedRdma,
-            Drain drain) {
+            NicDrain drain) {
         this.provisioner = provisioner;
         this.discovery = discovery;
         this.siwLinks = siwLinks;
@@ -76,34 +68,26 @@ final class NodeObserver {
         Inventory before = discovery.discover();
         ProvisionedNics provisioned = provision(before, spec, now);
         Inventory inventory = provisioned.changes(before) ? discovery.discover() : before;
-        Map<PciAddress, Integer> foreign = foreign(inventory, provisioned.ruled(), spec);
+        Map<PciAddress, Integer> foreign = foreign(inventory, provisioned.ruled, spec);
         Map<PciAddress, String> missing = missing(inventory, foreign);
         Map<PciAddress, String> awaited =
-                awaitedRdma.of(inventory, provisioned.ruled().keySet(), provisioned.results(), now);
+                awaitedRdma.of(inventory, provisioned.ruled.keySet(), provisioned.results, now);
         missing.forEach(provisioned::await);
         awaited.forEach(provisioned::await);
-        Optional<Map<String, List<DeviceUser>>> users = users();
+        Optional<Map<String, List<String>>> users = users();
         List<RnicDevice> hardware = DeviceOffer.hardware(
-                inventory,
-                provisioned.ruled(),
-                foreign,
-                awaited.keySet(),
-                provisioned.drained(),
-                users.map(Map::keySet));
+                inventory, provisioned.ruled, foreign, awaited.keySet(), provisioned.drained, users.map(Map::keySet));
         faults(inventory, hardware).forEach(provisioned::explain);
         ChosenProvider chosen = choose(spec, hardware, !awaited.isEmpty(), users);
-        Map<String, List<DeviceUser>> known = users.orElseGet(Map::of);
-        Map<String, List<String>> pods =
-                known.keySet().stream().collect(Collectors.toMap(id -> id, id -> FunctionsInUse.users(known, id)));
         return new NodeObservation(
-                NodeStatus.nics(inventory, provisioned.ruled(), provisioned.states(), provisioned.messages(), pods),
+                NodeStatus.nics(inventory, provisioned, users.orElseGet(Map::of)),
                 chosen.siwState(),
-                chosen.devices(),
+                chosen.devices,
                 chosen.provider(),
                 chosen.counts(),
-                join(provisioned.failed(), chosen.failed()),
-                join(provisioned.waiting(), chosen.waiting()),
-                chosen.passedOver(),
+                join(provisioned.failed, chosen.failed),
+                join(provisioned.waiting, chosen.waiting),
+                chosen.passedOver,
                 List.copyOf(missing.values()),
                 List.copyOf(awaited.values()));
     }
@@ -114,11 +98,10 @@ final class NodeObserver {
 
     /** Makes the changes that policies want, and evicts pods that are in the way where a policy permits it. */
     private ProvisionedNics provision(Inventory inventory, IwarpNodeSpec spec, Duration now) throws HostException {
-        ProvisionedNics provisioned = new ProvisionedNics(provisioner.apply(
-                inventory, spec.policies().stream().map(NodeObserver::policy).toList()));
-        for (ProvisioningResult result : provisioned.results()) {
+        ProvisionedNics provisioned = new ProvisionedNics(provisioner.apply(inventory, spec.policies()));
+        for (ProvisioningResult result : provisioned.results) {
             if (result.message().isPresent()) {
-                provisioned.report(result, await(result, spec, provisioned.drained(), now));
+                provisioned.report(result, await(result, spec, provisioned.drained, now));
             }
             if (result.outcome() != Outcome.WAITING) {
                 drain.done(result.nic());
@@ -135,7 +118,7 @@ final class NodeObserver {
             IwarpNodeSpec spec,
             List<RnicDevice> hardware,
             boolean hardwareMayCome,
-            Optional<Map<String, List<DeviceUser>>> users)
+            Optional<Map<String, List<String>>> users)
             throws HostException {
         ChosenProvider chosen = new ChosenProvider(hardware);
         boolean undecided = hardware.isEmpty() && hardwareMayCome;
@@ -143,11 +126,11 @@ final class NodeObserver {
         for (Fallback fallback : hardware.isEmpty() && !undecided ? spec.fallback() : List.<Fallback>of()) {
             if (fallback == Fallback.KERNEL_SIW && chosen.provider().isEmpty()) {
                 try {
-                    SiwLink link = siwLinks.ensure(siwInterface(spec, users, chosen.waiting()));
+                    SiwLink link = siwLinks.ensure(siwInterface(spec, users, chosen.waiting));
                     keepsSiw = true;
                     chosen.kernelSiw(DeviceOffer.kernelSiw(link, spec.siw().devices()));
                 } catch (SiwUnavailableException e) {
-                    (spec.fallback().contains(Fallback.SOFTWARE) ? chosen.passedOver() : chosen.failed())
+                    (spec.fallback().contains(Fallback.SOFTWARE) ? chosen.passedOver : chosen.failed)
                             .add("siw: " + e.getMessage());
                 }
             } else if (fallback == Fallback.SOFTWARE) {
@@ -155,7 +138,7 @@ final class NodeObserver {
             }
         }
         if (!keepsSiw) {
-            releaseSiw(users, chosen.failed(), chosen.waiting());
+            releaseSiw(users, chosen.failed, chosen.waiting);
         }
         return chosen;
     }
@@ -187,7 +170,7 @@ final class NodeObserver {
             if (present < wanted) {
                 missing.put(
                         nic.address(),
-                        NodeStatus.nameOf(nic) + " has " + present + " of " + wanted
+                        nic.name() + " has " + present + " of " + wanted
                                 + " virtual functions that the SR-IOV network operator shall make;"
                                 + " its SriovNetworkNodeState of this node tells why");
             }
@@ -201,7 +184,7 @@ final class NodeObserver {
         for (Nic nic : inventory.nics()) {
             Set<String> functions = Stream.concat(
                             Stream.of(nic.address()),
-                            nic.virtualFunctions().stream().map(VirtualFunction::address))
+                            nic.virtualFunctions().stream().map(Nic.VirtualFunction::address))
                     .map(PciAddress::value)
                     .collect(Collectors.toSet());
             String all = devices.stream()
@@ -236,8 +219,8 @@ final class NodeObserver {
         return drain.isOverdue(result.nic(), drainSpec, now);
     }
 
-    /** Returns the users of devices; empty if the kubelet does not answer. */
-    private Optional<Map<String, List<DeviceUser>>> users() {
+    /** Returns the pods that have devices; empty if the kubelet does not answer. */
+    private Optional<Map<String, List<String>>> users() {
         try {
             return Optional.of(inUse.users());
         } catch (IOException e) {
@@ -250,8 +233,7 @@ final class NodeObserver {
      * it.
      */
     private Optional<String> siwInterface(
-            IwarpNodeSpec spec, Optional<Map<String, List<DeviceUser>>> users, List<String> waiting)
-            throws HostException {
+            IwarpNodeSpec spec, Optional<Map<String, List<String>>> users, List<String> waiting) throws HostException {
         Optional<String> wanted = Optional.ofNullable(spec.siw().interfaceName());
         Optional<String> present = isSiwInUse(users) ? siwLinks.ownInterface() : Optional.empty();
         if (wanted.isPresent() && present.isPresent() && !wanted.equals(present)) {
@@ -261,12 +243,12 @@ final class NodeObserver {
     }
 
     /** Returns whether pods use a siw device; true if the kubelet does not answer. */
-    private static boolean isSiwInUse(Optional<Map<String, List<DeviceUser>>> users) {
-        return users.isEmpty() || users.get().keySet().stream().anyMatch(id -> id.startsWith(SIW_DEVICE_ID));
+    private static boolean isSiwInUse(Optional<Map<String, List<String>>> users) {
+        return users.isEmpty() || users.get().keySet().stream().anyMatch(id -> id.startsWith(RnicDevice.SIW_PREFIX));
     }
 
     /** Removes the agent's own siw device, which is no longer needed. The device stays while pods may use it. */
-    private void releaseSiw(Optional<Map<String, List<DeviceUser>>> users, List<String> failed, List<String> waiting) {
+    private void releaseSiw(Optional<Map<String, List<String>>> users, List<String> failed, List<String> waiting) {
         try {
             if (!isSiwInUse(users)) {
                 siwLinks.removeAll();
@@ -278,26 +260,5 @@ final class NodeObserver {
         } catch (HostException e) {
             failed.add("the agent's siw device cannot be removed: " + e.getMessage());
         }
-    }
-
-    private static NicPolicy policy(NodePolicy policy) {
-        return new NicPolicy(
-                policy.name(),
-                new NicMatcher(
-                        policy.nicSelector().vendors(),
-                        policy.nicSelector().deviceIds(),
-                        policy.nicSelector().drivers(),
-                        policy.nicSelector().pfNames(),
-                        policy.nicSelector().pciAddresses().stream()
-                                .map(PciAddress::new)
-                                .toList()),
-                policy.provisionedBy() == ProvisionedBy.NODE_AGENT,
-                optional(policy.virtualFunctions()),
-                optional(policy.mtu()),
-                Optional.ofNullable(policy.enableIwarp()));
-    }
-
-    private static OptionalInt optional(@Nullable Integer value) {
-        return value == null ? OptionalInt.empty() : OptionalInt.of(value);
     }
 }

@@ -4,11 +4,11 @@
 package io.sidewarp.operator.agent.node;
 
 import io.sidewarp.operator.agent.nic.Inventory;
-import io.sidewarp.operator.agent.nic.NetworkInterface;
 import io.sidewarp.operator.agent.nic.Nic;
-import io.sidewarp.operator.agent.nic.PciAddress;
+import io.sidewarp.operator.agent.nic.Nic.NetworkInterface;
+import io.sidewarp.operator.agent.nic.Nic.SrIov;
+import io.sidewarp.operator.agent.nic.Nic.VirtualFunction;
 import io.sidewarp.operator.agent.nic.RdmaDevice;
-import io.sidewarp.operator.agent.nic.VirtualFunction;
 import io.sidewarp.operator.api.v1alpha1.LinkState;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
@@ -27,48 +27,22 @@ final class NodeStatus {
     /**
      * Returns the status of each NIC of a node.
      *
-     * @param inventory NICs of the node
-     * @param policies names of policies by NIC
-     * @param states states of NICs that are not done
-     * @param messages problems by NIC
      * @param users pods that use a function, by its address
      */
-    static List<NicStatus> nics(
-            Inventory inventory,
-            Map<PciAddress, String> policies,
-            Map<PciAddress, ProvisioningState> states,
-            Map<PciAddress, String> messages,
-            Map<String, List<String>> users) {
+    static List<NicStatus> nics(Inventory inventory, ProvisionedNics provisioned, Map<String, List<String>> users) {
         return inventory.nics().stream()
-                .map(nic -> nic(
-                        nic,
-                        policies.get(nic.address()),
-                        states.getOrDefault(nic.address(), ProvisioningState.DONE),
-                        messages.get(nic.address()),
-                        users))
+                .map(nic -> nic(nic, provisioned, users))
                 .toList();
     }
 
-    /** Returns the name of a NIC for people: its first interface, or its address if it has none. */
-    static String nameOf(Nic nic) {
-        return nic.interfaces().isEmpty()
-                ? nic.address().value()
-                : nic.interfaces().getFirst().name();
-    }
-
-    private static NicStatus nic(
-            Nic nic,
-            @Nullable String policy,
-            ProvisioningState state,
-            @Nullable String message,
-            Map<String, List<String>> users) {
+    private static NicStatus nic(Nic nic, ProvisionedNics provisioned, Map<String, List<String>> users) {
         Optional<NetworkInterface> port = nic.interfaces().stream().findFirst();
         // Prefers the device that makes the NIC an RNIC.
         Optional<RdmaDevice> rdma = Stream.concat(
                         nic.rdmaDevices().stream().filter(RdmaDevice::isIwarp), nic.rdmaDevices().stream())
                 .findFirst();
         return new NicStatus(
-                nameOf(nic),
+                nic.name(),
                 nic.address().value(),
                 nic.vendorId(),
                 nic.deviceId(),
@@ -77,17 +51,17 @@ final class NodeStatus {
                 orNull(rdma.map(RdmaDevice::name)),
                 orNull(rdma.map(device -> device.nodeType().name())),
                 rdma.filter(RdmaDevice::isIwarp).isPresent(),
-                port.map(link -> linkState(link.state())).orElse(LinkState.UNKNOWN),
+                port.map(NetworkInterface::state).orElse(LinkState.UNKNOWN),
                 port.map(link -> orNull(link.speed())).orElse(null),
                 port.map(link -> orNull(link.mtu())).orElse(null),
                 orNull(nic.numaNode()),
-                nic.sriov().map(sriov -> sriov.total()).orElse(0),
+                nic.sriov().map(SrIov::total).orElse(0),
                 nic.virtualFunctions().stream()
                         .map(function -> virtualFunction(function, users))
                         .toList(),
-                policy,
-                state,
-                message);
+                provisioned.ruled.get(nic.address()),
+                provisioned.states.getOrDefault(nic.address(), ProvisioningState.DONE),
+                provisioned.messages.get(nic.address()));
     }
 
     private static VirtualFunctionStatus virtualFunction(VirtualFunction function, Map<String, List<String>> users) {
@@ -101,14 +75,6 @@ final class NodeStatus {
                 orNull(function.rdmaDevices().stream().map(RdmaDevice::name).findFirst()),
                 orNull(users.getOrDefault(function.address().value(), List.of()).stream()
                         .findFirst()));
-    }
-
-    private static LinkState linkState(io.sidewarp.operator.agent.nic.OperState state) {
-        return switch (state) {
-            case UP -> LinkState.UP;
-            case UNKNOWN -> LinkState.UNKNOWN;
-            default -> LinkState.DOWN;
-        };
     }
 
     private static <T> @Nullable T orNull(Optional<T> value) {

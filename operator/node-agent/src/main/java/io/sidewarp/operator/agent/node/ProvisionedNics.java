@@ -18,51 +18,29 @@ import java.util.Set;
 /** NICs after their policies were applied: their states, and messages for people. */
 final class ProvisionedNics {
 
-    private final List<ProvisioningResult> results;
-    private final Map<PciAddress, String> ruled = new HashMap<>();
-    private final Map<PciAddress, ProvisioningState> states = new HashMap<>();
-    private final Map<PciAddress, String> messages = new HashMap<>();
-    private final Set<PciAddress> drained = new HashSet<>();
-    private final List<String> failed = new ArrayList<>();
-    private final List<String> waiting = new ArrayList<>();
+    final List<ProvisioningResult> results;
+
+    /** NICs that a policy selects, with the name of the policy. */
+    final Map<PciAddress, String> ruled = new HashMap<>();
+
+    /** States of NICs that are not as their policy wants. */
+    final Map<PciAddress, ProvisioningState> states = new HashMap<>();
+
+    /** Problems of NICs. */
+    final Map<PciAddress, String> messages = new HashMap<>();
+
+    /** Functions that pods have to leave. */
+    final Set<PciAddress> drained = new HashSet<>();
+
+    /** NICs that need somebody, each with the reason. */
+    final List<String> failed = new ArrayList<>();
+
+    /** NICs that wait for pods, each with the reason. */
+    final List<String> waiting = new ArrayList<>();
 
     ProvisionedNics(List<ProvisioningResult> results) {
         this.results = results;
         results.forEach(result -> result.policy().ifPresent(policy -> ruled.put(result.nic(), policy)));
-    }
-
-    List<ProvisioningResult> results() {
-        return results;
-    }
-
-    /** Returns the NICs that a policy selects, with the name of the policy. */
-    Map<PciAddress, String> ruled() {
-        return ruled;
-    }
-
-    /** Returns the states of NICs that are not as their policy wants. */
-    Map<PciAddress, ProvisioningState> states() {
-        return states;
-    }
-
-    /** Returns what is wrong with NICs. */
-    Map<PciAddress, String> messages() {
-        return messages;
-    }
-
-    /** Returns the functions that pods have to leave. */
-    Set<PciAddress> drained() {
-        return drained;
-    }
-
-    /** Returns the NICs that need somebody, each with the reason. */
-    List<String> failed() {
-        return failed;
-    }
-
-    /** Returns the NICs that wait for pods, each with the reason. */
-    List<String> waiting() {
-        return waiting;
     }
 
     /** Returns whether NICs may differ from an inventory that was made before their policies were applied. */
@@ -70,7 +48,8 @@ final class ProvisionedNics {
         return results.stream()
                         .anyMatch(result -> result.outcome() == Outcome.CHANGED || result.outcome() == Outcome.FAILED)
                 || before.nics().stream()
-                        .anyMatch(nic -> ruled.containsKey(nic.address()) && nic.isClosedToUserSpace());
+                        .anyMatch(nic -> ruled.containsKey(nic.address())
+                                && !nic.closedToUserSpace().isEmpty());
     }
 
     /**

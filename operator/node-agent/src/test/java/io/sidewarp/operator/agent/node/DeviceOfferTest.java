@@ -7,16 +7,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
 import io.sidewarp.operator.agent.nic.Inventory;
-import io.sidewarp.operator.agent.nic.NetworkInterface;
 import io.sidewarp.operator.agent.nic.Nic;
-import io.sidewarp.operator.agent.nic.NodeType;
-import io.sidewarp.operator.agent.nic.OperState;
+import io.sidewarp.operator.agent.nic.Nic.NetworkInterface;
+import io.sidewarp.operator.agent.nic.Nic.SrIov;
+import io.sidewarp.operator.agent.nic.Nic.VirtualFunction;
 import io.sidewarp.operator.agent.nic.PciAddress;
-import io.sidewarp.operator.agent.nic.PortState;
 import io.sidewarp.operator.agent.nic.RdmaDevice;
-import io.sidewarp.operator.agent.nic.RdmaPort;
-import io.sidewarp.operator.agent.nic.SrIov;
-import io.sidewarp.operator.agent.nic.VirtualFunction;
+import io.sidewarp.operator.agent.nic.RdmaDevice.NodeType;
+import io.sidewarp.operator.agent.nic.RdmaDevice.RdmaPort;
+import io.sidewarp.operator.api.v1alpha1.LinkState;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -86,7 +85,6 @@ class DeviceOfferTest {
                 NodeType.RNIC,
                 Optional.of(FUNCTION),
                 Optional.empty(),
-                OptionalInt.empty(),
                 List.of(),
                 Optional.of("uverbs1"),
                 true)));
@@ -120,7 +118,7 @@ class DeviceOfferTest {
                 "1592",
                 Optional.of("ice"),
                 OptionalInt.empty(),
-                List.of(new NetworkInterface("e0", OperState.UP, OptionalInt.of(1500), OptionalInt.empty())),
+                List.of(new NetworkInterface("e0", LinkState.UP, OptionalInt.of(1500), OptionalInt.empty())),
                 List.of(rdma("iwp0", NIC)),
                 Optional.of(new SrIov(8, 1, List.of(function))),
                 Optional.of(true),
@@ -134,8 +132,7 @@ class DeviceOfferTest {
                 NodeType.RNIC,
                 Optional.of(function),
                 Optional.empty(),
-                OptionalInt.empty(),
-                List.of(new RdmaPort(1, PortState.ACTIVE, Optional.of("e0"))),
+                List.of(new RdmaPort(1, true, Optional.of("e0"))),
                 Optional.of("uverbs" + name.charAt(name.length() - 1)),
                 false);
     }

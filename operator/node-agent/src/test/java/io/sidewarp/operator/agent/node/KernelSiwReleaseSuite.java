@@ -14,8 +14,6 @@ import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.agent.host.Host;
 import io.sidewarp.operator.agent.host.HostException;
-import io.sidewarp.operator.agent.host.HostSettings;
-import io.sidewarp.operator.agent.host.LinuxHost;
 import io.sidewarp.operator.agent.host.NodeCommands;
 import io.sidewarp.operator.agent.host.RdmaLink;
 import io.sidewarp.operator.agent.nic.NicDiscovery;
@@ -53,12 +51,12 @@ final class KernelSiwReleaseSuite {
     private static final IwarpNodeSpec NOTHING =
             new IwarpNodeSpec(List.of(), List.of(), new SiwSpec(null, null), new SoftwareSpec(null));
 
-    private static final PluginStatus REGISTERED = new PluginStatus(PluginStatus.State.REGISTERED, "", 0);
+    private static final PluginStatus REGISTERED = new PluginStatus(PluginStatus.State.REGISTERED, "");
 
     @TempDir
     private Path directory;
 
-    private final Host host = new LinuxHost(HostSettings.DEFAULT);
+    private final Host host = NodeCommands.host();
     private final PublishedDevices devices = new PublishedDevices();
     private StandInKubelet kubelet;
     private DevicesInUse inUse;
@@ -154,11 +152,8 @@ final class KernelSiwReleaseSuite {
 
     /** As the controller wants to see it before it deletes the agents. */
     private static void assertReleased(NodeObservation look) {
-        assertThat(look.conditions(List.of(), REGISTERED, 1L)).anySatisfy(condition -> {
-            assertThat(condition.type()).isEqualTo("Ready");
-            assertThat(condition.holds()).isTrue();
-            assertThat(condition.reason()).isEqualTo("NothingToOffer");
-        });
+        assertThat(look.state(REGISTERED).type()).isEqualTo("Ready");
+        assertThat(look.state(REGISTERED).reason()).isEqualTo("NothingToOffer");
     }
 
     private NodeObserver agent() throws IOException {
@@ -169,7 +164,7 @@ final class KernelSiwReleaseSuite {
                 new SiwLinks(host, SiwLinks.DEFAULT_PREFIX),
                 inUse,
                 new AwaitedRdma(Duration.ZERO),
-                new Drain((namespace, pod) -> false));
+                new NicDrain((namespace, pod) -> false));
     }
 
     private static IwarpNodeSpec siwOn(String networkInterface) {

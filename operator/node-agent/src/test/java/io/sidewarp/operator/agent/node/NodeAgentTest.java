@@ -188,14 +188,15 @@ class NodeAgentTest {
                     new PublishedDevices(),
                     new SimpleMeterRegistry(),
                     OpenTelemetry.noop());
-            assertThat(new Running(agent).call().getStatus()).isEqualTo(Status.UP);
+            assertThat(new AgentHealth().liveness(agent).call().getStatus()).isEqualTo(Status.UP);
             agent.start(new StartupEvent());
             try {
                 await().atMost(LIMIT)
-                        .untilAsserted(
-                                () -> assertThat(new Running(agent).call().getStatus())
-                                        .isEqualTo(Status.DOWN));
-                assertThat(new AgentHealth(agent).call().getStatus()).isEqualTo(Status.DOWN);
+                        .untilAsserted(() -> assertThat(
+                                        new AgentHealth().liveness(agent).call().getStatus())
+                                .isEqualTo(Status.DOWN));
+                assertThat(new AgentHealth().readiness(agent).call().getStatus())
+                        .isEqualTo(Status.DOWN);
             } finally {
                 agent.stop(new ShutdownEvent());
             }

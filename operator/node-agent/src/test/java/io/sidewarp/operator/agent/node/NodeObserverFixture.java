@@ -22,7 +22,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,7 +33,7 @@ abstract class NodeObserverFixture {
     /** By a clock whose times have no meaning. */
     static final Duration NOW = Duration.ofDays(-1);
 
-    static final PluginStatus REGISTERED = new PluginStatus(PluginStatus.State.REGISTERED, "", 0);
+    static final PluginStatus REGISTERED = new PluginStatus(PluginStatus.State.REGISTERED, "");
 
     @TempDir
     Path directory;
@@ -71,7 +70,7 @@ abstract class NodeObserverFixture {
                 new SiwLinks(host, SiwLinks.DEFAULT_PREFIX),
                 inUse,
                 new AwaitedRdma(PATIENCE),
-                new Drain((namespace, pod) -> evicted.add(namespace + "/" + pod)));
+                new NicDrain((namespace, pod) -> evicted.add(namespace + "/" + pod)));
     }
 
     static IwarpNodeSpec spec(String yaml) {
@@ -79,9 +78,7 @@ abstract class NodeObserverFixture {
     }
 
     static String holding(NodeObservation look, PluginStatus plugin) {
-        Optional<StatusCondition> condition = look.conditions(List.of(), plugin, 1L).stream()
-                .filter(StatusCondition::holds)
-                .findFirst();
-        return condition.map(found -> found.type() + " " + found.reason()).orElse("none");
+        StatusCondition.State state = look.state(plugin);
+        return state.type() + " " + state.reason();
     }
 }

@@ -13,7 +13,6 @@ import io.sidewarp.operator.agent.host.RecordedHost;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.testing.kubelet.PodName;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Tests the agent's siw device as the fallback of a node. */
@@ -43,7 +42,7 @@ class NodeObserverSiwTest extends NodeObserverFixture {
         assertThat(look.provider()).contains(ProviderKind.SOFTWARE);
         assertThat(look.devices()).hasSize(4);
         assertThat(holding(look, REGISTERED)).isEqualTo("Ready SoftwareOffered");
-        assertThat(look.conditions(List.of(), REGISTERED, 1L).getFirst().message())
+        assertThat(look.state(REGISTERED).message())
                 .startsWith("4 of 4 devices can be used; siw: the node's kernel has no siw");
     }
 

@@ -20,7 +20,6 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
-import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.api.v1alpha1.VirtualFunctionStatus;
 import io.sidewarp.operator.testing.kubelet.PodName;
 import java.util.HashSet;
@@ -79,15 +78,14 @@ class NodeObserverTest extends NodeObserverFixture {
         assertThat(look.devices()).isEmpty();
         assertThat(holding(look, REGISTERED)).isEqualTo("Ready NothingToOffer");
         // Nor need there be a policy: what unselected nodes offer is a value of the chart.
-        assertThat(look.conditions(List.of(), REGISTERED, 1L))
-                .extracting(StatusCondition::message)
-                .containsOnly("no NIC is selected and usable, and there is no fallback");
+        assertThat(look.state(REGISTERED).message())
+                .isEqualTo("no NIC is selected and usable, and there is no fallback");
     }
 
     @Test
     void isNotReadyBeforeTheKubeletKnowsTheDevices() throws Exception {
         NodeObservation look = looker(host("virtio"), none()).look(spec("fallback: [Software]"), NOW);
-        PluginStatus waiting = new PluginStatus(PluginStatus.State.WAITING_FOR_KUBELET, "no kubelet", 0);
+        PluginStatus waiting = new PluginStatus(PluginStatus.State.WAITING_FOR_KUBELET, "no kubelet");
 
         assertThat(holding(look, waiting)).isEqualTo("Progressing WaitingForKubelet");
         assertThat(look.nodeState(waiting)).isEqualTo(ProvisioningState.WAITING);
@@ -268,7 +266,7 @@ class NodeObserverTest extends NodeObserverFixture {
     }
 
     private static String message(NodeObservation look) {
-        return look.conditions(List.of(), REGISTERED, 1L).getFirst().message();
+        return look.state(REGISTERED).message();
     }
 
     private static String messageOfNic(NodeObservation look) {

@@ -5,9 +5,9 @@ package io.sidewarp.operator.agent.node;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.sidewarp.common.LogText;
-import io.sidewarp.operator.agent.nic.FunctionUser;
 import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.ProvisioningResult;
+import io.sidewarp.operator.agent.nic.ProvisioningResult.FunctionUser;
 import io.sidewarp.operator.api.v1alpha1.DrainSpec;
 import java.time.Duration;
 import java.util.HashMap;
@@ -21,8 +21,8 @@ import org.jboss.logging.Logger;
  * Evicts pods from the functions that have to change, and no other pods. Evictions go through the API server, which
  * enforces PodDisruptionBudgets. A refused eviction is requested again at the next look. Not thread-safe.
  */
-final class Drain {
-    private static final Logger LOG = Logger.getLogger(Drain.class);
+final class NicDrain {
+    private static final Logger LOG = Logger.getLogger(NicDrain.class);
     private static final Pattern POD = Pattern.compile("([a-z0-9.-]+)/([a-z0-9.-]+)");
 
     /** Requests evictions from the API server. */
@@ -39,7 +39,7 @@ final class Drain {
     private final Evictions evictions;
     private final Map<PciAddress, Duration> waitingSince = new HashMap<>();
 
-    Drain(Evictions evictions) {
+    NicDrain(Evictions evictions) {
         this.evictions = evictions;
     }
 

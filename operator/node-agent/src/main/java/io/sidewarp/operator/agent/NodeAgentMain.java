@@ -9,9 +9,9 @@ import io.sidewarp.common.GracefulEnd;
 
 /** Starts the node agent. */
 @QuarkusMain
-public final class Main {
+public final class NodeAgentMain {
 
-    private Main() {}
+    private NodeAgentMain() {}
 
     public static void main(String... arguments) {
         GracefulEnd.onTermination();
