@@ -8,7 +8,6 @@ import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.PROFILE;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -16,8 +15,6 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Rules of Kubernetes for huge pages, which it counts per container and page size. A container without a limit of huge
@@ -75,8 +72,8 @@ final class HugePages {
      * other pods.
      */
     static Optional<String> whatIsWrong(PodSpec spec, SidecarProfileSpec profile, String profileName) {
-        return SharedVolume.hugePages(spec).flatMap(medium -> {
-            Optional<Quantity> wanted = SharedVolume.pageSize(medium);
+        return PodSharedVolume.hugePages(spec).flatMap(medium -> {
+            Optional<Quantity> wanted = PodSharedVolume.pageSize(medium);
             NavigableSet<Quantity> ofApplications = ofApplications(spec);
             NavigableSet<Quantity> ofSidecar = ofSidecar(spec, profile);
             if (ofSidecar.isEmpty() || !wanted.map(ofSidecar::contains).orElse(true)) {
@@ -84,7 +81,7 @@ final class HugePages {
                         + wanted.or(() -> ofApplications.stream().findFirst())
                                 .map(Quantity::toString)
                                 .orElse("2Mi");
-                return Optional.of("the pod has a volume " + SharedVolume.NAME + " of the medium " + medium
+                return Optional.of("the pod has a volume " + PodSharedVolume.NAME + " of the medium " + medium
                         + ", but the SidecarProfile " + profileName + " gives the sidecar, which fills it, no limit of "
                         + wanted.map(_ -> limit).orElse("huge pages")
                         + "; add one to resources.limits of the profile, for instance " + limit
@@ -94,7 +91,7 @@ final class HugePages {
             NavigableSet<Quantity> all = new TreeSet<>(ofApplications);
             all.addAll(ofSidecar);
             if (wanted.isEmpty() && all.size() > 1) {
-                return Optional.of("the pod has a volume " + SharedVolume.NAME + " of the medium " + medium
+                return Optional.of("the pod has a volume " + PodSharedVolume.NAME + " of the medium " + medium
                         + ", which does not say the size of pages, and with its sidecar of the SidecarProfile "
                         + profileName
                         + " limits of several ("
@@ -107,10 +104,10 @@ final class HugePages {
     }
 
     private static NavigableSet<Quantity> ofApplications(PodSpec spec) {
-        return Stream.concat(spec.getInitContainers().stream(), spec.getContainers().stream())
+        return PodMutator.containers(spec)
                 .filter(container -> !container.getName().equals(PodMutator.SIDECAR))
                 .map(Container::getResources)
-                .flatMap(resources -> pageSizes(limits(resources)).stream())
+                .flatMap(resources -> pageSizes(PodResources.limits(resources)).stream())
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
@@ -119,8 +116,8 @@ final class HugePages {
      * own.
      */
     private static NavigableSet<Quantity> ofSidecar(PodSpec spec, SidecarProfileSpec profile) {
-        NavigableSet<Quantity> own = pageSizes(profile.resources().limitsWith(SharedVolume.NO_MEMORY));
-        return own.isEmpty() ? pageSizes(limits(spec.getResources())) : own;
+        NavigableSet<Quantity> own = pageSizes(profile.resources().limitsWith(PodSharedVolume.NO_MEMORY));
+        return own.isEmpty() ? pageSizes(PodResources.limits(spec.getResources())) : own;
     }
 
     private static NavigableSet<Quantity> pageSizes(Map<String, Quantity> limits) {
@@ -128,11 +125,5 @@ final class HugePages {
                 .filter(limit -> isResource(limit.getKey()) && ProfileRules.isPositive(limit.getValue()))
                 .flatMap(limit -> ProfileRules.amount(limit.getKey().substring(RESOURCE.length())).stream())
                 .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    private static Map<String, Quantity> limits(@Nullable ResourceRequirements resources) {
-        return Optional.ofNullable(resources)
-                .map(ResourceRequirements::getLimits)
-                .orElseGet(Map::of);
     }
 }

@@ -158,8 +158,7 @@ public final class InjectionRules {
                             + " ones; opt out with " + INJECT + ": disabled",
                     askedByPod);
         }
-        int size = pod.getSpec().getInitContainers().size()
-                + pod.getSpec().getContainers().size();
+        long size = PodMutator.containers(pod.getSpec()).count();
         if (size > MAX_CONTAINERS) {
             throw new RefusedException("the pod has " + size + " containers, and can have " + MAX_CONTAINERS
                     + " with a sidecar; make several pods of it, or opt out with " + INJECT + ": disabled");
@@ -178,7 +177,7 @@ public final class InjectionRules {
         SidecarProfileSpec profile = found.orElseGet(SidecarProfileSpec::defaults);
         String profileName = found.isPresent() ? named.orElse(DEFAULT_PROFILE) : BUILT_IN_PROFILE;
         Quantity sharedMemory = sharedMemory(annotations.get(SHARED_MEMORY)).orElse(profile.sharedMemory());
-        Quantity memory = SharedVolume.memory(pod.getSpec(), sharedMemory);
+        Quantity memory = PodSharedVolume.memory(pod.getSpec(), sharedMemory);
         Optional<String> wrong = ProfileRules.whatIsWrong(profile, memory);
         if (wrong.isPresent()) {
             throw new RefusedException("the SidecarProfile " + profileName + " of namespace " + namespace
@@ -313,9 +312,7 @@ public final class InjectionRules {
     private static void checkNames(
             Pod pod, Map<String, String> annotations, SidecarProfileSpec profile, Set<String> containers) {
         boolean injectedBefore = annotations.containsKey(INJECTED);
-        List<Container> all = Stream.concat(
-                        pod.getSpec().getInitContainers().stream(), pod.getSpec().getContainers().stream())
-                .toList();
+        List<Container> all = PodMutator.containers(pod.getSpec()).toList();
         if (!injectedBefore) {
             if (all.stream().anyMatch(container -> container.getName().equals(PodMutator.SIDECAR))) {
                 throw new RefusedException("the pod has a container of its own named " + PodMutator.SIDECAR
@@ -340,7 +337,7 @@ public final class InjectionRules {
 
     /** Checks that no container uses the management port, because all containers of a pod share one network. */
     private static void checkPorts(PodSpec spec, int managementPort, Set<String> ended) {
-        Stream.concat(spec.getInitContainers().stream(), spec.getContainers().stream())
+        PodMutator.containers(spec)
                 .filter(container -> !container.getName().equals(PodMutator.SIDECAR))
                 .filter(container -> !ended.contains(container.getName()))
                 .filter(container -> container.getPorts().stream().anyMatch(port -> isTcp(port, managementPort)))
@@ -363,11 +360,11 @@ public final class InjectionRules {
         if (!PodMutator.VOLUMES.contains(name)) {
             return;
         }
-        if (!name.equals(SharedVolume.NAME)) {
+        if (!name.equals(PodSharedVolume.NAME)) {
             throw new RefusedException("the pod has a volume of its own named " + name + "; rename it, or opt out with "
                     + INJECT + ": disabled");
         }
-        if (!SharedVolume.isInMemory(volume)) {
+        if (!PodSharedVolume.isInMemory(volume)) {
             throw new RefusedException("the pod has a volume of its own named " + name
                     + ", which is not in memory; make it an emptyDir of the medium Memory or HugePages, rename it, or"
                     + " opt out with " + INJECT + ": disabled");
@@ -383,7 +380,7 @@ public final class InjectionRules {
         }
         return switch (mount.getName()) {
             case PodMutator.API_VOLUME, PodMutator.TEMPORARY_VOLUME -> false;
-            case SharedVolume.NAME -> !PodMutator.isWhole(mount) && path.startsWith(ours + "/");
+            case PodSharedVolume.NAME -> !PodMutator.isWhole(mount) && path.startsWith(ours + "/");
             default -> path.startsWith(ours + "/");
         };
     }
@@ -412,7 +409,7 @@ public final class InjectionRules {
 
     private static String networks(@Nullable String annotation, String namespace, PodNetwork network, int rnics) {
         try {
-            return PodNetworks.with(annotation, namespace, network, rnics);
+            return network.addTo(annotation, namespace, rnics);
         } catch (IllegalArgumentException e) {
             throw new RefusedException("the annotation " + NETWORKS + " cannot be read: " + e.getMessage()
                     + "; it can be names separated by commas, or a JSON list");

@@ -36,6 +36,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +54,7 @@ public final class PodMutator {
 
     static final String API_VOLUME = "sidewarp-api";
     static final String TEMPORARY_VOLUME = "sidewarp-tmp";
-    static final Set<String> VOLUMES = Set.of(API_VOLUME, SharedVolume.NAME, TEMPORARY_VOLUME);
+    static final Set<String> VOLUMES = Set.of(API_VOLUME, PodSharedVolume.NAME, TEMPORARY_VOLUME);
 
     private static final String OUTLIVE_SESSIONS = "SIDEWARP_ADVANCED_OUTLIVE_SESSIONS";
     private static final Quantity API_VOLUME_SIZE = new Quantity("1Mi");
@@ -82,10 +83,18 @@ public final class PodMutator {
     /** Upper limit of the setting {@code sidewarp.drain-timeout}. */
     private static final long MAX_DRAIN_SECONDS = 3600;
 
-    private final SidecarImage image;
+    private final String image;
+    private final String operatorVersion;
 
-    public PodMutator(SidecarImage image) {
+    /**
+     * Makes a mutator.
+     *
+     * @param image container image for profiles that name none
+     * @param operatorVersion version of the operator for the annotation of the pod
+     */
+    public PodMutator(String image, String operatorVersion) {
         this.image = image;
+        this.operatorVersion = operatorVersion;
     }
 
     /** Returns a copy of {@code original} with its sidecar. */
@@ -98,9 +107,9 @@ public final class PodMutator {
             Container sidecar = sidecar(spec, decision);
             if (decision.nativeSidecar()) {
                 // The sidecar is the first init container, so that the pod's own init containers can use it.
-                spec.setInitContainers(prepend(sidecar, spec.getInitContainers()));
+                spec.setInitContainers(concat(List.of(sidecar), spec.getInitContainers()));
             } else {
-                spec.setContainers(append(spec.getContainers(), sidecar));
+                spec.setContainers(concat(spec.getContainers(), List.of(sidecar)));
             }
         }
         containers(spec)
@@ -116,7 +125,7 @@ public final class PodMutator {
         pod.setMetadata(metadata);
         Map<String, String> annotations = copy(metadata.getAnnotations());
         annotations.putIfAbsent(
-                SidewarpApi.INJECTED, "profile=" + decision.profileName() + ",version=" + image.operatorVersion());
+                SidewarpApi.INJECTED, "profile=" + decision.profileName() + ",version=" + operatorVersion);
         decision.networks().ifPresent(networks -> annotations.put(SidewarpApi.NETWORKS, networks));
         metadata.setAnnotations(annotations);
         Map<String, String> labels = copy(metadata.getLabels());
@@ -125,24 +134,29 @@ public final class PodMutator {
     }
 
     private static void volumes(PodSpec spec, InjectionDecision.Inject decision) {
-        List<Volume> volumes = new ArrayList<>(spec.getVolumes());
-        addMissing(volumes, memory(API_VOLUME, API_VOLUME_SIZE));
-        addMissing(volumes, memory(SharedVolume.NAME, decision.sharedMemory()));
-        addMissing(volumes, memory(TEMPORARY_VOLUME, TEMPORARY_VOLUME_SIZE));
-        spec.setVolumes(volumes);
+        List<Volume> ours = List.of(
+                memory(API_VOLUME, API_VOLUME_SIZE),
+                memory(PodSharedVolume.NAME, decision.sharedMemory()),
+                memory(TEMPORARY_VOLUME, TEMPORARY_VOLUME_SIZE));
+        spec.setVolumes(withMissing(spec.getVolumes(), ours, Volume::getName));
     }
 
-    private static void addMissing(List<Volume> volumes, Volume volume) {
-        if (volumes.stream().noneMatch(present -> present.getName().equals(volume.getName()))) {
-            volumes.add(volume);
+    /** Returns present entries and those of ours whose keys no present entry has. */
+    private static <T, K> List<T> withMissing(List<T> present, List<T> ours, Function<T, K> key) {
+        List<T> all = new ArrayList<>(present);
+        for (T entry : ours) {
+            if (all.stream().noneMatch(other -> Objects.equals(key.apply(other), key.apply(entry)))) {
+                all.add(entry);
+            }
         }
+        return all;
     }
 
     private static Volume memory(String name, Quantity size) {
         return new VolumeBuilder()
                 .withName(name)
                 .withEmptyDir(new EmptyDirVolumeSourceBuilder()
-                        .withMedium(SharedVolume.MEMORY)
+                        .withMedium(PodSharedVolume.MEMORY)
                         .withSizeLimit(size)
                         .build())
                 .build();
@@ -152,12 +166,12 @@ public final class PodMutator {
         SidecarProfileSpec profile = decision.profile();
         ContainerBuilder builder = new ContainerBuilder()
                 .withName(SIDECAR)
-                .withImage(Optional.ofNullable(profile.image()).orElseGet(image::image))
+                .withImage(Objects.requireNonNullElse(profile.image(), image))
                 .withEnv(environment(spec, decision))
                 .withResources(resources(spec, decision))
                 .withVolumeMounts(
                         mount(API_VOLUME, HOME),
-                        mount(SharedVolume.NAME, HOME + SHARED_DIRECTORY),
+                        mount(PodSharedVolume.NAME, HOME + SHARED_DIRECTORY),
                         mount(TEMPORARY_VOLUME, TEMPORARY_DIRECTORY))
                 .addNewPort()
                 .withName(MANAGEMENT_PORT_NAME)
@@ -253,7 +267,7 @@ public final class PodMutator {
         SidecarResources sidecar = decision.profile().resources();
         Map<String, Quantity> requests = new TreeMap<>(sidecar.requests());
         Map<String, Quantity> limits =
-                PodResources.limitsOfSidecar(spec, sidecar, SharedVolume.memory(spec, decision.sharedMemory()));
+                PodResources.limitsOfSidecar(spec, sidecar, PodSharedVolume.memory(spec, decision.sharedMemory()));
         if (decision.rnics() > 0) {
             Quantity count = new Quantity(Integer.toString(decision.rnics()));
             requests.put(decision.rnicResource(), count);
@@ -282,21 +296,16 @@ public final class PodMutator {
         List<VolumeMount> mounts = new ArrayList<>(container.getVolumeMounts());
         for (VolumeMount mount : List.of(
                 mount(API_VOLUME, profile.mountPath()),
-                mount(SharedVolume.NAME, profile.mountPath() + SHARED_DIRECTORY))) {
+                mount(PodSharedVolume.NAME, profile.mountPath() + SHARED_DIRECTORY))) {
             if (placeOf(mount.getName(), mounts).isEmpty()) {
                 mounts.add(mount);
             }
         }
         container.setVolumeMounts(mounts);
         String api = apiIn(placeOf(API_VOLUME, mounts).orElseThrow());
-        String regions = placeOf(SharedVolume.NAME, mounts).orElseThrow();
-        List<EnvVar> environment = new ArrayList<>(container.getEnv());
-        for (EnvVar variable : List.of(new EnvVar(API, api, null), new EnvVar(VOLUME, regions, null))) {
-            if (environment.stream().noneMatch(present -> present.getName().equals(variable.getName()))) {
-                environment.add(variable);
-            }
-        }
-        container.setEnv(environment);
+        String regions = placeOf(PodSharedVolume.NAME, mounts).orElseThrow();
+        List<EnvVar> ours = List.of(new EnvVar(API, api, null), new EnvVar(VOLUME, regions, null));
+        container.setEnv(withMissing(container.getEnv(), ours, EnvVar::getName));
     }
 
     /** Returns the path at which a container mounts a volume as a whole. */
@@ -327,34 +336,25 @@ public final class PodMutator {
     private static void group(PodSpec spec, SidecarProfileSpec profile) {
         PodSecurityContext context =
                 Optional.ofNullable(spec.getSecurityContext()).orElseGet(PodSecurityContext::new);
-        List<Long> groups = new ArrayList<>(context.getSupplementalGroups());
-        if (!groups.contains(profile.runAsGroup())) {
-            groups.add(profile.runAsGroup());
-        }
-        context.setSupplementalGroups(groups);
+        context.setSupplementalGroups(
+                withMissing(context.getSupplementalGroups(), List.of(profile.runAsGroup()), Function.identity()));
         spec.setSecurityContext(context);
     }
 
     private static void pullSecrets(PodSpec spec, SidecarProfileSpec profile) {
-        List<LocalObjectReference> secrets = new ArrayList<>(spec.getImagePullSecrets());
-        for (String name : profile.imagePullSecrets()) {
-            if (secrets.stream().noneMatch(present -> name.equals(present.getName()))) {
-                secrets.add(new LocalObjectReference(name));
-            }
-        }
-        spec.setImagePullSecrets(secrets);
+        List<LocalObjectReference> ours = profile.imagePullSecrets().stream()
+                .map(LocalObjectReference::new)
+                .toList();
+        spec.setImagePullSecrets(withMissing(spec.getImagePullSecrets(), ours, LocalObjectReference::getName));
     }
 
-    private static Stream<Container> containers(PodSpec spec) {
-        return Stream.concat(spec.getInitContainers().stream(), spec.getContainers().stream());
+    /** Returns all containers of a pod, init containers first. */
+    static Stream<Container> containers(PodSpec spec) {
+        return concat(spec.getInitContainers(), spec.getContainers()).stream();
     }
 
-    private static List<Container> prepend(Container first, List<Container> others) {
-        return Stream.concat(Stream.of(first), others.stream()).toList();
-    }
-
-    private static List<Container> append(List<Container> others, Container last) {
-        return Stream.concat(others.stream(), Stream.of(last)).toList();
+    private static List<Container> concat(List<Container> first, List<Container> second) {
+        return Stream.concat(first.stream(), second.stream()).toList();
     }
 
     private static Map<String, String> copy(@Nullable Map<String, String> map) {

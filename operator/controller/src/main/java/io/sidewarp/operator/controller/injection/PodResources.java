@@ -137,7 +137,7 @@ final class PodResources {
                 .orElseGet(Map::of);
     }
 
-    private static Map<String, Quantity> limits(@Nullable ResourceRequirements resources) {
+    static Map<String, Quantity> limits(@Nullable ResourceRequirements resources) {
         return Optional.ofNullable(resources)
                 .map(ResourceRequirements::getLimits)
                 .orElseGet(Map::of);

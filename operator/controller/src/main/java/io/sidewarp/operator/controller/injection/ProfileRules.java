@@ -51,9 +51,9 @@ public final class ProfileRules {
     public static Optional<String> whatIsWrong(SidecarProfileSpec profile) {
         // A limit of huge pages is for pods that bring a volume in huge pages. A pod without such a volume is checked
         // when it is created.
-        boolean ofHugePages = profile.resources().limitsWith(SharedVolume.NO_MEMORY).keySet().stream()
+        boolean ofHugePages = profile.resources().limitsWith(PodSharedVolume.NO_MEMORY).keySet().stream()
                 .anyMatch(HugePages::isResource);
-        return whatIsWrong(profile, ofHugePages ? SharedVolume.NO_MEMORY : profile.sharedMemory());
+        return whatIsWrong(profile, ofHugePages ? PodSharedVolume.NO_MEMORY : profile.sharedMemory());
     }
 
     /**

@@ -22,7 +22,6 @@ import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.SettingRules;
 import io.sidewarp.operator.controller.injection.InjectionRules;
 import io.sidewarp.operator.controller.injection.PodMutator;
-import io.sidewarp.operator.controller.injection.SidecarImage;
 import jakarta.annotation.Priority;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
@@ -91,7 +90,7 @@ public class WebhookServer implements AutoCloseable {
     public void start(boolean nativeSidecars) {
         admission = new AdmissionController<>(new PodAdmission(
                 new InjectionRules(nativeSidecars),
-                new PodMutator(new SidecarImage(config.sidecarImage(), config.version())),
+                new PodMutator(config.sidecarImage(), config.version()),
                 facts,
                 meters,
                 telemetry.getTracer("sidewarp-controller")));

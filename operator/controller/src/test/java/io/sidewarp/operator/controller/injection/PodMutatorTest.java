@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PodMutatorTest {
-    private static final PodMutator MUTATOR = new PodMutator(new SidecarImage("example/sidecar:1", "1.0"));
+    private static final PodMutator MUTATOR = new PodMutator("example/sidecar:1", "1.0");
     private static final String SIMPLE = "{apiVersion: v1, kind: Pod, spec: {containers: [{name: app, image: a}]}}";
     private static final String RICH = """
             apiVersion: v1

@@ -25,7 +25,7 @@ class SidecarDrainTest {
     private static final String DRAIN = "SIDEWARP_DRAIN_TIMEOUT";
     private static final String DEFAULT_GRACE = "";
 
-    private static final PodMutator MUTATOR = new PodMutator(new SidecarImage("sidecar:1", "1"));
+    private static final PodMutator MUTATOR = new PodMutator("sidecar:1", "1");
 
     @ParameterizedTest
     @CsvSource({

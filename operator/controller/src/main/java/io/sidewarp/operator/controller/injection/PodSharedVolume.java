@@ -10,7 +10,7 @@ import io.fabric8.kubernetes.api.model.Volume;
 import java.util.Optional;
 
 /** Volume for shared regions. A pod may bring its own volume, for instance in huge pages. */
-final class SharedVolume {
+final class PodSharedVolume {
     static final String NAME = "sidewarp-shared";
 
     static final String MEMORY = "Memory";
@@ -24,7 +24,7 @@ final class SharedVolume {
     /** Memory that regions in huge pages take of a container. Kubernetes counts huge pages apart. */
     static final Quantity NO_MEMORY = new Quantity("0");
 
-    private SharedVolume() {}
+    private PodSharedVolume() {}
 
     /**
      * Returns whether a volume is memory of the pod alone. For a volume on disk, the kernel would write the regions
@@ -37,7 +37,7 @@ final class SharedVolume {
 
     /** Returns the medium of a pod's own shared volume if the volume is in huge pages. */
     static Optional<String> hugePages(PodSpec spec) {
-        return own(spec).map(SharedVolume::medium).filter(SharedVolume::isHugePages);
+        return own(spec).map(PodSharedVolume::medium).filter(PodSharedVolume::isHugePages);
     }
 
     /** Returns the page size that a medium of huge pages names. Empty if the pod's containers determine the size. */

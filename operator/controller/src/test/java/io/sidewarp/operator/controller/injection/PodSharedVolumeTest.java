@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests which volumes for shared regions a sidecar can use, volumes of the pod included. */
-class SharedVolumeTest {
+class PodSharedVolumeTest {
     @ParameterizedTest
     @ValueSource(strings = {"/run/sidewarp/shared", "/run/sidewarp/regions", "/data"})
     void aPodMayMountItsOwnSharedVolumeAnywhereElse(String path) {
@@ -110,9 +110,8 @@ class SharedVolumeTest {
                         NAMESPACE,
                         Map.of("sidewarp.io/inject", "enabled"),
                         facts(Map.of(profile.getMetadata().getName(), profile.getSpec())));
-        PodSpec mutated = new PodMutator(new SidecarImage("example/sidecar:1", "1.0"))
-                .mutate(pod, inject)
-                .getSpec();
+        PodSpec mutated =
+                new PodMutator("example/sidecar:1", "1.0").mutate(pod, inject).getSpec();
 
         assertThat(mutated.getVolumes())
                 .filteredOn(volume -> volume.getName().equals("sidewarp-shared"))

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class PodNetworksTest {
+class PodNetworkTest {
     private static final PodNetwork NETWORK = new PodNetwork("default", "e810", "openshift.io/sidewarp_e810");
 
     @ParameterizedTest
@@ -31,10 +31,10 @@ class PodNetworksTest {
     void addsWhatIsMissingAndKeepsWhatIsThere(String present, int times, String expected) {
         String quoted = present == null ? null : present.replace('\'', '"');
 
-        String once = PodNetworks.with(quoted, "shop", NETWORK, times);
+        String once = NETWORK.addTo(quoted, "shop", times);
 
         assertThat(once).isEqualTo(expected.replace('\'', '"'));
-        assertThat(PodNetworks.with(once, "shop", NETWORK, times)).as("again").isEqualTo(once);
+        assertThat(NETWORK.addTo(once, "shop", times)).as("again").isEqualTo(once);
     }
 
     /** Multus reads names with a dot in JSON only. */
@@ -49,20 +49,19 @@ class PodNetworksTest {
     void aNameWithADotIsWrittenInJson(String present, int times, String expected) {
         PodNetwork network = new PodNetwork("default", "intel.e810", "openshift.io/sidewarp_intelDe810");
 
-        String once = PodNetworks.with(present, "shop", network, times);
+        String once = network.addTo(present, "shop", times);
 
         assertThat(once).isEqualTo(expected.replace('\'', '"'));
-        assertThat(PodNetworks.with(once, "shop", network, times)).as("again").isEqualTo(once);
+        assertThat(network.addTo(once, "shop", times)).as("again").isEqualTo(once);
     }
 
     @Test
     void aNameWithoutNamespaceIsOfThatOfThePod() {
-        assertThat(PodNetworks.with("e810", "default", NETWORK, 1)).isEqualTo("e810");
+        assertThat(NETWORK.addTo("e810", "default", 1)).isEqualTo("e810");
     }
 
     @Test
     void whatIsNoListIsRefused() {
-        assertThatThrownBy(() -> PodNetworks.with("[{", "shop", NETWORK, 1))
-                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> NETWORK.addTo("[{", "shop", 1)).isInstanceOf(IllegalArgumentException.class);
     }
 }
