@@ -47,7 +47,7 @@ public class Controller implements QuarkusApplication {
     private final Operator operator;
     private final WebhookServer webhook;
     private final Uninstaller uninstaller;
-    private final ApiServer apiServer;
+    private final AwaitedApiServer apiServer;
     private final InstalledNetworks networks;
     private volatile int exitCode;
     private volatile boolean ending;
@@ -59,7 +59,7 @@ public class Controller implements QuarkusApplication {
             Operator operator,
             WebhookServer webhook,
             Uninstaller uninstaller,
-            ApiServer apiServer,
+            AwaitedApiServer apiServer,
             InstalledNetworks networks) {
         this.config = config;
         this.operator = operator;

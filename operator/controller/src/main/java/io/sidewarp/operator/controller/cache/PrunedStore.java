@@ -4,13 +4,10 @@
 package io.sidewarp.operator.controller.cache;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.informers.cache.BasicItemStore;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
-import io.fabric8.kubernetes.client.informers.cache.ItemStore;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,14 +17,13 @@ import org.jspecify.annotations.Nullable;
  * <p>The client's contract of stores is that a store keeps full state. So readers must not ask for members that are
  * pruned.
  */
-public class PrunedStore<T extends HasMetadata> implements ItemStore<T> {
+public class PrunedStore<T extends HasMetadata> extends BasicItemStore<T> {
     /**
      * Requested number of objects per page of a list. Larger pages would cause a peak of memory. The API server may
      * exceed the number.
      */
     public static final long LIST_LIMIT = 200;
 
-    private final Map<String, T> objects = new ConcurrentHashMap<>();
     private final UnaryOperator<T> prune;
 
     /**
@@ -35,6 +31,7 @@ public class PrunedStore<T extends HasMetadata> implements ItemStore<T> {
      * argument
      */
     protected PrunedStore(UnaryOperator<T> prune) {
+        super(Cache::metaNamespaceKeyFunc);
         this.prune = prune;
     }
 
@@ -47,37 +44,7 @@ public class PrunedStore<T extends HasMetadata> implements ItemStore<T> {
     }
 
     @Override
-    public String getKey(T object) {
-        return Cache.metaNamespaceKeyFunc(object);
-    }
-
-    @Override
     public @Nullable T put(String key, T object) {
-        return objects.put(key, prune.apply(object));
-    }
-
-    @Override
-    public @Nullable T remove(String key) {
-        return objects.remove(key);
-    }
-
-    @Override
-    public Stream<String> keySet() {
-        return objects.keySet().stream();
-    }
-
-    @Override
-    public Stream<T> values() {
-        return objects.values().stream();
-    }
-
-    @Override
-    public int size() {
-        return objects.size();
-    }
-
-    @Override
-    public @Nullable T get(String key) {
-        return objects.get(key);
+        return super.put(key, prune.apply(object));
     }
 }

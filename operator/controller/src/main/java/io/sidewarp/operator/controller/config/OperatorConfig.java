@@ -14,6 +14,12 @@ import java.util.Optional;
 /** Settings of the controller. The chart sets them from its values. */
 @ConfigMapping(prefix = "sidewarp.operator")
 public interface OperatorConfig {
+
+    /** Name under which the controller writes objects, events and traces. */
+    String MANAGER = "sidewarp-controller";
+
+    /** Label of the objects that the controller creates. The value is {@link #MANAGER}. */
+    String MANAGED_LABEL = "app.kubernetes.io/managed-by";
     /** Namespace that the operator runs in. */
     @WithDefault("${POD_NAMESPACE:sidewarp-system}")
     String namespace();

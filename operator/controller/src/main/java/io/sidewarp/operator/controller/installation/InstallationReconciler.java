@@ -54,8 +54,6 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
     static final String UNINSTALLING = "sidewarp.io/uninstalling";
 
     private static final Logger LOG = Logger.getLogger(InstallationReconciler.class);
-    private static final String FIELD_MANAGER = "sidewarp-controller";
-    private static final String MANAGED = "app.kubernetes.io/managed-by=sidewarp-controller";
     private static final Duration CERTIFICATE_CHECK = Duration.ofMinutes(10);
     private static final Duration UNINSTALL_CHECK = Duration.ofSeconds(1);
 
@@ -78,7 +76,7 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
                 InformerEventSourceConfiguration.from(DaemonSet.class, ConfigMap.class)
                         .withName("node-agents")
                         .withNamespaces(Set.of(config.namespace()))
-                        .withLabelSelector(MANAGED)
+                        .withLabelSelector(OperatorConfig.MANAGED_LABEL + "=" + OperatorConfig.MANAGER)
                         .withSecondaryToPrimaryMapper(daemonSet -> Set.of(installation))
                         .build(),
                 context);
@@ -112,9 +110,9 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
         }
         KubernetesClientException refused = null;
         try {
-            nodeAgent.getMetadata().setOwnerReferences(List.of(Owners.reference(installation)));
+            nodeAgent.addOwnerReference(installation);
             client.resource(nodeAgent)
-                    .fieldManager(FIELD_MANAGER)
+                    .fieldManager(OperatorConfig.MANAGER)
                     .forceConflicts()
                     .serverSideApply();
         } catch (KubernetesClientException e) {

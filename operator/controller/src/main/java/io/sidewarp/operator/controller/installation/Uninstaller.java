@@ -30,8 +30,6 @@ public class Uninstaller {
     /** Time to wait beyond the timeout after which the controller gives up policies of nodes that do not answer. */
     private static final Duration MARGIN = Duration.ofMinutes(1);
 
-    private static final String MANAGED_LABEL = "app.kubernetes.io/managed-by";
-    private static final String MANAGER = "sidewarp-controller";
     private static final String COMPONENT_LABEL = "app.kubernetes.io/component";
 
     private final KubernetesClient client;
@@ -74,8 +72,6 @@ public class Uninstaller {
         if (left.isEmpty()) {
             stopController(inTime);
             deleteWhatTheControllerWouldMakeAgain();
-        }
-        if (left.isEmpty()) {
             LOG.info("event=uninstalled");
             return true;
         }
@@ -110,8 +106,8 @@ public class Uninstaller {
         // A certificate of cert-manager does not belong to the controller.
         if (certificate != null
                 && Objects.requireNonNullElse(certificate.getMetadata().getLabels(), Map.<String, String>of())
-                        .getOrDefault(MANAGED_LABEL, "")
-                        .equals(MANAGER)) {
+                        .getOrDefault(OperatorConfig.MANAGED_LABEL, "")
+                        .equals(OperatorConfig.MANAGER)) {
             client.resource(certificate).delete();
         }
         client.leases()
@@ -128,18 +124,13 @@ public class Uninstaller {
                 .forEach(policy ->
                         left.add("IwarpNicPolicy " + policy.getMetadata().getName()));
         String webhook = config.webhook().configuration();
-        if (client.admissionRegistration()
-                        .v1()
-                        .mutatingWebhookConfigurations()
-                        .withName(webhook)
-                        .get()
-                != null) {
+        if (WebhookTrust.configuration(client, webhook).get() != null) {
             left.add("MutatingWebhookConfiguration " + webhook);
         }
         client.apps()
                 .daemonSets()
                 .inNamespace(config.namespace())
-                .withLabel(MANAGED_LABEL, MANAGER)
+                .withLabel(OperatorConfig.MANAGED_LABEL, OperatorConfig.MANAGER)
                 .list()
                 .getItems()
                 .forEach(daemonSet ->

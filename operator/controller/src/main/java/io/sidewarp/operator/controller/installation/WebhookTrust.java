@@ -4,7 +4,6 @@
 package io.sidewarp.operator.controller.installation;
 
 import io.fabric8.kubernetes.api.model.Namespace;
-import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookBuilder;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
@@ -32,11 +31,9 @@ final class WebhookTrust {
     /** Name of the configuration that the controller of the former release created. */
     private static final String FORMER = "sidewarp";
 
-    private static final String MANAGED_BY = "app.kubernetes.io/managed-by";
-    private static final String MANAGER = "sidewarp-controller";
     private static final PatchContext MERGE = new PatchContext.Builder()
             .withPatchType(PatchType.STRATEGIC_MERGE)
-            .withFieldManager(MANAGER)
+            .withFieldManager(OperatorConfig.MANAGER)
             .build();
 
     private final OperatorConfig config;
@@ -49,10 +46,9 @@ final class WebhookTrust {
     void write(KubernetesClient client, MutatingWebhookConfiguration present, String authorities) {
         String bundle = Base64.getEncoder().encodeToString(authorities.getBytes(StandardCharsets.UTF_8));
         Namespace namespace = client.namespaces().withName(config.namespace()).get();
-        OwnerReference owner = Owners.reference(namespace);
-        if (!hasAll(present, bundle, owner)) {
+        if (!hasAll(present, bundle, namespace)) {
             configuration(client, config.webhook().configuration())
-                    .patch(MERGE, client.getKubernetesSerialization().asJson(patch(present, bundle, owner)));
+                    .patch(MERGE, client.getKubernetesSerialization().asJson(patch(present, bundle, namespace)));
             LOG.infof(
                     "event=webhook-configuration-written name=%s",
                     config.webhook().configuration());
@@ -65,17 +61,16 @@ final class WebhookTrust {
         configuration(client, config.webhook().configuration()).delete();
     }
 
-    private static boolean hasAll(MutatingWebhookConfiguration present, String bundle, OwnerReference owner) {
+    private static boolean hasAll(MutatingWebhookConfiguration present, String bundle, Namespace owner) {
         return present.getWebhooks().stream()
                         .allMatch(webhook ->
                                 bundle.equals(webhook.getClientConfig().getCaBundle()))
-                && present.getMetadata().getOwnerReferences().stream()
-                        .anyMatch(other -> other.getUid().equals(owner.getUid()));
+                && present.hasOwnerReferenceFor(owner);
     }
 
     /** Creates the patch. It contains the names of the webhooks, because the API server merges webhooks by name. */
     private static MutatingWebhookConfiguration patch(
-            MutatingWebhookConfiguration present, String bundle, OwnerReference owner) {
+            MutatingWebhookConfiguration present, String bundle, Namespace owner) {
         List<MutatingWebhook> webhooks = present.getWebhooks().stream()
                 .map(webhook -> new MutatingWebhookBuilder()
                         .withName(webhook.getName())
@@ -84,27 +79,28 @@ final class WebhookTrust {
                         .endClientConfig()
                         .build())
                 .toList();
-        return new MutatingWebhookConfigurationBuilder()
+        MutatingWebhookConfiguration patch = new MutatingWebhookConfigurationBuilder()
                 .withNewMetadata()
-                .withOwnerReferences(owner)
                 .endMetadata()
                 .withWebhooks(webhooks)
                 .build();
+        patch.addOwnerReference(owner);
+        return patch;
     }
 
     private static void deleteFormer(KubernetesClient client) {
         Resource<MutatingWebhookConfiguration> former = configuration(client, FORMER);
         MutatingWebhookConfiguration present = former.get();
         if (present != null
-                && MANAGER.equals(
+                && OperatorConfig.MANAGER.equals(
                         Objects.requireNonNullElse(present.getMetadata().getLabels(), Map.of())
-                                .get(MANAGED_BY))) {
+                                .get(OperatorConfig.MANAGED_LABEL))) {
             former.delete();
             LOG.infof("event=former-webhook-configuration-deleted name=%s", FORMER);
         }
     }
 
-    private static Resource<MutatingWebhookConfiguration> configuration(KubernetesClient client, String name) {
+    static Resource<MutatingWebhookConfiguration> configuration(KubernetesClient client, String name) {
         return client.admissionRegistration()
                 .v1()
                 .mutatingWebhookConfigurations()

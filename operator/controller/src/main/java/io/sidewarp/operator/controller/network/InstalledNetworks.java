@@ -37,9 +37,6 @@ import org.jboss.logging.Logger;
  */
 @ApplicationScoped
 public class InstalledNetworks implements AutoCloseable {
-    static final String MANAGED_LABEL = "app.kubernetes.io/managed-by";
-    static final String MANAGER = "sidewarp-controller";
-
     private static final Logger LOG = Logger.getLogger(InstalledNetworks.class);
 
     private final KubernetesClient client;
@@ -96,30 +93,10 @@ public class InstalledNetworks implements AutoCloseable {
                 .customResourceDefinitions()
                 .withName(upstream.definition())
                 .runnableInformer(0)
-                .exceptionHandler((started, failure) -> {
-                    if (!closed) {
-                        LOG.warnf(
-                                "event=definition-not-followed name=%s cause=%s",
-                                upstream.definition(), LogText.quoted(failure));
-                    }
-                    return !closed;
-                })
-                .addEventHandler(new ResourceEventHandler<>() {
-                    @Override
-                    public void onAdd(CustomResourceDefinition definition) {
-                        use(upstream, isServed(definition));
-                    }
-
-                    @Override
-                    public void onUpdate(CustomResourceDefinition former, CustomResourceDefinition definition) {
-                        use(upstream, isServed(definition));
-                    }
-
-                    @Override
-                    public void onDelete(CustomResourceDefinition definition, boolean finalStateUnknown) {
-                        use(upstream, false);
-                    }
-                });
+                .exceptionHandler(
+                        (_, failure) -> retries("definition-not-followed name=" + upstream.definition(), failure))
+                .addEventHandler(
+                        new Handler<>(definition -> use(upstream, isServed(definition)), _ -> use(upstream, false)));
         definitions.add(informer);
         try {
             informer.start().toCompletableFuture().get();
@@ -131,6 +108,32 @@ public class InstalledNetworks implements AutoCloseable {
         }
         CustomResourceDefinition present = informer.getStore().getByKey(upstream.definition());
         use(upstream, present != null && isServed(present));
+    }
+
+    /** Logs why an informer lost its watch. Returns whether the informer tries again. */
+    private boolean retries(String event, Throwable failure) {
+        if (!closed) {
+            LOG.warnf("event=%s cause=%s", event, LogText.quoted(failure));
+        }
+        return !closed;
+    }
+
+    /** Handles additions and updates alike. */
+    private record Handler<T>(Consumer<T> present, Consumer<T> gone) implements ResourceEventHandler<T> {
+        @Override
+        public void onAdd(T object) {
+            present.accept(object);
+        }
+
+        @Override
+        public void onUpdate(T former, T object) {
+            present.accept(object);
+        }
+
+        @Override
+        public void onDelete(T object, boolean finalStateUnknown) {
+            gone.accept(object);
+        }
     }
 
     static boolean isServed(CustomResourceDefinition definition) {
@@ -151,32 +154,11 @@ public class InstalledNetworks implements AutoCloseable {
             LOG.infof("event=%s definition=%s", served ? "network-found" : "network-gone", upstream.definition());
             if (served) {
                 SharedIndexInformer<GenericKubernetesResource> informer = followed(upstream)
-                        .withLabel(MANAGED_LABEL, MANAGER)
+                        .withLabel(OperatorConfig.MANAGED_LABEL, OperatorConfig.MANAGER)
                         .runnableInformer(0)
-                        .exceptionHandler((started, failure) -> {
-                            if (!closed) {
-                                LOG.warnf(
-                                        "event=network-not-followed kind=%s cause=%s",
-                                        upstream.kind(), LogText.quoted(failure));
-                            }
-                            return !closed;
-                        })
-                        .addEventHandler(new ResourceEventHandler<>() {
-                            @Override
-                            public void onAdd(GenericKubernetesResource object) {
-                                tell(object);
-                            }
-
-                            @Override
-                            public void onUpdate(GenericKubernetesResource former, GenericKubernetesResource object) {
-                                tell(object);
-                            }
-
-                            @Override
-                            public void onDelete(GenericKubernetesResource object, boolean finalStateUnknown) {
-                                tell(object);
-                            }
-                        });
+                        .exceptionHandler(
+                                (_, failure) -> retries("network-not-followed kind=" + upstream.kind(), failure))
+                        .addEventHandler(new Handler<GenericKubernetesResource>(this::tell, this::tell));
                 written.put(upstream, informer);
                 informer.start();
             } else {
@@ -242,14 +224,9 @@ public class InstalledNetworks implements AutoCloseable {
         synchronized (written) {
             return Stream.ofNullable(written.get(upstream))
                     .flatMap(informer -> informer.getStore().list().stream())
-                    .filter(object -> isOwned(object, policy))
+                    .filter(object -> object.hasOwnerReferenceFor(policy))
                     .toList();
         }
-    }
-
-    static boolean isOwned(HasMetadata object, IwarpNicPolicy policy) {
-        return object.getMetadata().getOwnerReferences().stream()
-                .anyMatch(owner -> owner.getUid().equals(policy.getMetadata().getUid()));
     }
 
     String namespace(Upstream upstream) {

@@ -5,8 +5,9 @@ package io.sidewarp.operator.controller.network;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
-import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.NonNamespaceOperation;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.NetworkSpec;
@@ -53,7 +54,7 @@ public class NetworkObjects {
      *     removed, because pods of an unreported node may use them
      */
     public NetworkState apply(IwarpNicPolicy policy, int rank, Collection<IwarpNode> nodes, boolean complete) {
-        ProvisionedBy provisionedBy = Provisioning.of(policy.getSpec(), installed.hasSriovOperator());
+        ProvisionedBy provisionedBy = policy.getSpec().provisionedBy(installed.hasSriovOperator());
         String resource = resourceName(policy, provisionedBy);
         Optional<Problem> problem = sriov(policy, provisionedBy, rank, nodes, complete);
         Optional<Problem> networkProblem = network(policy, resource);
@@ -108,12 +109,12 @@ public class NetworkObjects {
             return Optional.of(new Problem("NotExpressible", derived.refusal().get()));
         }
         for (Map.Entry<String, Map<String, Object>> spec : derived.specs().entrySet()) {
-            Optional<Problem> refused = write(
+            Optional<Problem> refused = write(new Wanted(
                     Upstream.SRIOV_POLICY,
                     policy,
                     spec.getKey(),
                     Map.of(),
-                    present -> complete ? spec.getValue() : SriovPolicies.widened(spec.getValue(), present));
+                    present -> complete ? spec.getValue() : SriovPolicies.widened(spec.getValue(), present)));
             if (refused.isPresent()) {
                 return refused;
             }
@@ -146,38 +147,47 @@ public class NetworkObjects {
             return Optional.of(new Problem(
                     "InvalidNetwork", "network.ipam is no configuration of an IPAM plugin: " + e.getMessage()));
         }
-        return write(
+        return write(new Wanted(
                 Upstream.NETWORK,
                 policy,
                 name,
                 Map.of(NetworkAttachment.RESOURCE_NAME, resource),
-                present -> Map.of("config", configuration));
+                present -> Map.of("config", configuration)));
     }
 
-    private Optional<Problem> write(
+    /**
+     * An object that carries out a part of a policy.
+     *
+     * @param spec derives the specification from the present one, which is empty if there is no object yet
+     */
+    private record Wanted(
             Upstream upstream,
             IwarpNicPolicy policy,
             String name,
             Map<String, String> annotations,
-            UnaryOperator<Map<String, Object>> spec) {
-        Optional<GenericKubernetesResource> known = installed.of(upstream, policy).stream()
+            UnaryOperator<Map<String, Object>> spec) {}
+
+    private Optional<Problem> write(Wanted wanted) {
+        Upstream upstream = wanted.upstream();
+        Optional<GenericKubernetesResource> known = installed.of(upstream, wanted.policy()).stream()
                 .filter(object -> isInItsNamespace(upstream, object)
-                        && object.getMetadata().getName().equals(name))
+                        && object.getMetadata().getName().equals(wanted.name()))
                 .findFirst();
         try {
             try {
-                write(upstream, policy, name, annotations, spec, known);
+                write(wanted, known);
             } catch (KubernetesClientException e) {
                 if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
                     throw e;
                 }
                 // The object was written before and is not in the cache yet, or another writer was faster.
-                Optional<GenericKubernetesResource> found = find(upstream, name);
-                if (found.isPresent() && !InstalledNetworks.isOwned(found.get(), policy)) {
+                Optional<GenericKubernetesResource> found = Optional.ofNullable(
+                        objects(upstream).withName(wanted.name()).get());
+                if (found.isPresent() && !found.get().hasOwnerReferenceFor(wanted.policy())) {
                     // The object belongs to somebody else and stays unchanged.
                     throw e;
                 }
-                write(upstream, policy, name, annotations, spec, found);
+                write(wanted, found);
             }
             return Optional.empty();
         } catch (KubernetesClientException e) {
@@ -186,27 +196,19 @@ public class NetworkObjects {
             }
             return Optional.of(new Problem(
                     upstream == Upstream.SRIOV_POLICY ? "SriovNetworkOperatorRefused" : "NetworkRefused",
-                    upstream.kind() + " " + installed.namespace(upstream) + "/" + name + ": " + reasonOf(e)));
+                    upstream.kind() + " " + installed.namespace(upstream) + "/" + wanted.name() + ": " + reasonOf(e)));
         }
     }
 
-    private void write(
-            Upstream upstream,
-            IwarpNicPolicy policy,
-            String name,
-            Map<String, String> annotations,
-            UnaryOperator<Map<String, Object>> spec,
-            Optional<GenericKubernetesResource> present) {
-        Map<String, Object> wanted =
-                spec.apply(present.map(NetworkObjects::specification).orElseGet(Map::of));
-        if (present.isPresent() && says(present.get(), annotations, wanted)) {
+    private void write(Wanted wanted, Optional<GenericKubernetesResource> present) {
+        Map<String, Object> spec =
+                wanted.spec().apply(present.map(NetworkObjects::specification).orElseGet(Map::of));
+        if (present.isPresent() && says(present.get(), wanted.annotations(), spec)) {
             return;
         }
-        GenericKubernetesResource object = object(upstream, policy, name, annotations, wanted);
-        var resource = installed
-                .resources(upstream)
-                .inNamespace(installed.namespace(upstream))
-                .resource(object);
+        GenericKubernetesResource object = object(wanted, spec);
+        Resource<GenericKubernetesResource> resource =
+                objects(wanted.upstream()).resource(object);
         if (present.isEmpty()) {
             resource.create();
         } else {
@@ -215,12 +217,9 @@ public class NetworkObjects {
         }
     }
 
-    private Optional<GenericKubernetesResource> find(Upstream upstream, String name) {
-        return Optional.ofNullable(installed
-                .resources(upstream)
-                .inNamespace(installed.namespace(upstream))
-                .withName(name)
-                .get());
+    private NonNamespaceOperation<GenericKubernetesResource, ?, Resource<GenericKubernetesResource>> objects(
+            Upstream upstream) {
+        return installed.resources(upstream).inNamespace(installed.namespace(upstream));
     }
 
     /**
@@ -239,27 +238,17 @@ public class NetworkObjects {
         };
     }
 
-    private GenericKubernetesResource object(
-            Upstream upstream,
-            IwarpNicPolicy policy,
-            String name,
-            Map<String, String> annotations,
-            Map<String, Object> spec) {
+    private GenericKubernetesResource object(Wanted wanted, Map<String, Object> spec) {
         GenericKubernetesResource object = new GenericKubernetesResource();
-        object.setApiVersion(upstream.apiVersion());
-        object.setKind(upstream.kind());
+        object.setApiVersion(wanted.upstream().apiVersion());
+        object.setKind(wanted.upstream().kind());
         object.setMetadata(new ObjectMetaBuilder()
-                .withNamespace(installed.namespace(upstream))
-                .withName(name)
-                .withAnnotations(new TreeMap<>(annotations))
-                .addToLabels(InstalledNetworks.MANAGED_LABEL, InstalledNetworks.MANAGER)
-                .withOwnerReferences(new OwnerReferenceBuilder()
-                        .withApiVersion(policy.getApiVersion())
-                        .withKind(policy.getKind())
-                        .withName(policy.getMetadata().getName())
-                        .withUid(policy.getMetadata().getUid())
-                        .build())
+                .withNamespace(installed.namespace(wanted.upstream()))
+                .withName(wanted.name())
+                .withAnnotations(new TreeMap<>(wanted.annotations()))
+                .addToLabels(OperatorConfig.MANAGED_LABEL, OperatorConfig.MANAGER)
                 .build());
+        object.addOwnerReference(wanted.policy());
         object.setAdditionalProperty("spec", spec);
         return object;
     }

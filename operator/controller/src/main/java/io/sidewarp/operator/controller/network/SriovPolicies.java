@@ -6,6 +6,7 @@ package io.sidewarp.operator.controller.network;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicySpec;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.NicSelector;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
 import java.util.Collection;
@@ -16,7 +17,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -43,8 +45,6 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
     private static final String RESOURCE_PREFIX = "sidewarp_";
     private static final String NAME_PREFIX = "sidewarp-";
 
-    private record Model(String vendor, String device) {}
-
     /**
      * Derives the SriovNetworkNodePolicies of a policy.
      *
@@ -62,19 +62,15 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
         List<IwarpNode> selected = nodes.stream()
                 .filter(node -> node.getStatus() != null && indexOf(name, node) >= 0)
                 .toList();
-        Map<Model, Selection> models = new LinkedHashMap<>();
-        for (IwarpNode node : selected) {
-            for (NicStatus nic : node.getStatus().nics()) {
-                if (name.equals(nic.policy()) && nic.totalVirtualFunctions() > 0) {
-                    models.computeIfAbsent(
-                                    new Model(nic.vendor(), nic.device()),
-                                    model -> new Selection(model, policy.getSpec()))
-                            .add(nic);
-                }
-            }
-        }
+        SortedMap<String, List<NicStatus>> models = selected.stream()
+                .flatMap(node -> node.getStatus().nics().stream())
+                .filter(nic -> name.equals(nic.policy()) && nic.totalVirtualFunctions() > 0)
+                .collect(Collectors.groupingBy(
+                        nic -> nic.vendor() + "-" + nic.device(), TreeMap::new, Collectors.toList()));
         SortedMap<String, Map<String, Object>> specs = new TreeMap<>();
-        for (Selection selection : models.values()) {
+        for (Map.Entry<String, List<NicStatus>> model : models.entrySet()) {
+            Selection selection =
+                    Selection.of(model.getValue(), policy.getSpec().nicSelector());
             Optional<String> others = selected.stream()
                     .flatMap(node -> foreign(name, node, selection))
                     .findFirst();
@@ -84,9 +80,7 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
                                 + " select: it cannot select by driver; use pciAddresses, pfNames or the nodeSelector, or"
                                 + " set provisioner to NodeAgent");
             }
-            specs.put(
-                    NAME_PREFIX + name + "-" + selection.model.vendor() + "-" + selection.model.device(),
-                    spec(policy, rank, selection));
+            specs.put(NAME_PREFIX + name + "-" + model.getKey(), spec(policy, rank, selection));
         }
         return new SriovPolicies(specs, Optional.empty());
     }
@@ -174,40 +168,36 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
     }
 
     /** NICs of one model. Names and addresses are listed if the policy selects NICs by them. */
-    private static final class Selection {
-        private final Model model;
-        private final boolean byName;
-        private final boolean byAddress;
-        private final TreeSet<String> names = new TreeSet<>();
-        private final TreeSet<String> addresses = new TreeSet<>();
+    private record Selection(String vendor, String device, List<String> names, List<String> addresses) {
 
-        Selection(Model model, IwarpNicPolicySpec policy) {
-            this.model = model;
-            byName = !policy.nicSelector().pfNames().isEmpty();
-            byAddress = !policy.nicSelector().pciAddresses().isEmpty();
+        static Selection of(List<NicStatus> nics, NicSelector selector) {
+            return new Selection(
+                    nics.getFirst().vendor(),
+                    nics.getFirst().device(),
+                    selector.pfNames().isEmpty() ? List.of() : sorted(nics, NicStatus::name),
+                    selector.pciAddresses().isEmpty() ? List.of() : sorted(nics, NicStatus::pciAddress));
         }
 
-        void add(NicStatus nic) {
-            names.add(nic.name());
-            addresses.add(nic.pciAddress());
+        private static List<String> sorted(List<NicStatus> nics, Function<NicStatus, String> member) {
+            return nics.stream().map(member).distinct().sorted().toList();
         }
 
         boolean takes(NicStatus nic) {
-            return nic.vendor().equals(model.vendor())
-                    && nic.device().equals(model.device())
-                    && (!byName || names.contains(nic.name()))
-                    && (!byAddress || addresses.contains(nic.pciAddress()));
+            return nic.vendor().equals(vendor)
+                    && nic.device().equals(device)
+                    && (names.isEmpty() || names.contains(nic.name()))
+                    && (addresses.isEmpty() || addresses.contains(nic.pciAddress()));
         }
 
         Map<String, Object> nicSelector() {
             Map<String, Object> selector = new LinkedHashMap<>();
-            selector.put("vendor", model.vendor());
-            selector.put("deviceID", model.device());
-            if (byName) {
-                selector.put(INTERFACES, List.copyOf(names));
+            selector.put("vendor", vendor);
+            selector.put("deviceID", device);
+            if (!names.isEmpty()) {
+                selector.put(INTERFACES, names);
             }
-            if (byAddress) {
-                selector.put(ADDRESSES, List.copyOf(addresses));
+            if (!addresses.isEmpty()) {
+                selector.put(ADDRESSES, addresses);
             }
             return selector;
         }

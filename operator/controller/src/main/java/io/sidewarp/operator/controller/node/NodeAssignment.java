@@ -11,8 +11,6 @@ import io.sidewarp.operator.api.v1alpha1.SiwSpec;
 import io.sidewarp.operator.api.v1alpha1.SoftwareSpec;
 import io.sidewarp.operator.controller.cache.NodeLabels;
 import io.sidewarp.operator.controller.config.OperatorConfig;
-import io.sidewarp.operator.controller.network.Provisioning;
-import io.sidewarp.operator.controller.policy.PolicyOrder;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +39,7 @@ final class NodeAssignment {
             boolean sriovInstalled) {
         List<IwarpNicPolicy> selecting = policies.stream()
                 .filter(policy -> !policy.isMarkedForDeletion() && isSelected(labels, policy))
-                .sorted(PolicyOrder.BY_RANK)
+                .sorted(IwarpNicPolicy.BY_RANK)
                 .toList();
         List<NodePolicy> parts =
                 selecting.stream().map(policy -> part(policy, sriovInstalled)).toList();
@@ -68,7 +66,7 @@ final class NodeAssignment {
                 policy.getMetadata().getName(),
                 policy.getMetadata().getGeneration(),
                 spec.nicSelector(),
-                Provisioning.of(spec, sriovInstalled),
+                spec.provisionedBy(sriovInstalled),
                 spec.virtualFunctions(),
                 spec.mtu(),
                 spec.enableIwarp(),

@@ -5,8 +5,9 @@ package io.sidewarp.operator.controller.node;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
-import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.javaoperatorsdk.operator.api.config.informer.Informer;
 import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
@@ -17,6 +18,7 @@ import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.filter.OnUpdateFilter;
 import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
@@ -24,7 +26,6 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.controller.cache.NodeLabels;
-import io.sidewarp.operator.controller.cache.NodeStore;
 import io.sidewarp.operator.controller.cache.PrunedStore;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.Retries;
@@ -47,13 +48,11 @@ import org.jspecify.annotations.Nullable;
         generationAwareEventProcessing = false,
         informer =
                 @Informer(
-                        onUpdateFilter = LabelsChanged.class,
-                        itemStore = NodeStore.class,
+                        onUpdateFilter = NodeReconciler.LabelsChanged.class,
+                        itemStore = NodeReconciler.LabelStore.class,
                         informerListLimit = PrunedStore.LIST_LIMIT))
 @GradualRetry(maxAttempts = Retries.FOR_EVER, maxInterval = Retries.MAX_INTERVAL_MILLIS)
 public class NodeReconciler implements Reconciler<Node> {
-    static final String FIELD_MANAGER = "sidewarp-controller";
-
     private final OperatorConfig config;
     private final InstalledNetworks networks;
     private final NodeLabels nodeLabels;
@@ -132,21 +131,18 @@ public class NodeReconciler implements Reconciler<Node> {
                         config.unselected(),
                         networks.hasSriovOperator());
         Optional<IwarpNode> present = context.getSecondaryResource(IwarpNode.class);
-        if (present.isEmpty() || !spec.equals(present.get().getSpec()) || !ownedBy(node, present.get())) {
+        if (present.isEmpty()
+                || !spec.equals(present.get().getSpec())
+                || !present.get().hasOwnerReferenceFor(node)) {
             IwarpNode desired = new IwarpNode();
             desired.setMetadata(new ObjectMetaBuilder()
                     .withName(node.getMetadata().getName())
-                    .withOwnerReferences(new OwnerReferenceBuilder()
-                            .withApiVersion("v1")
-                            .withKind("Node")
-                            .withName(node.getMetadata().getName())
-                            .withUid(node.getMetadata().getUid())
-                            .build())
                     .build());
+            desired.addOwnerReference(node);
             desired.setSpec(spec);
             context.getClient()
                     .resource(desired)
-                    .fieldManager(FIELD_MANAGER)
+                    .fieldManager(OperatorConfig.MANAGER)
                     .forceConflicts()
                     .serverSideApply();
         }
@@ -164,9 +160,38 @@ public class NodeReconciler implements Reconciler<Node> {
         }
     }
 
-    private static boolean ownedBy(Node node, IwarpNode present) {
-        return present.getMetadata().getOwnerReferences().stream()
-                .anyMatch(owner ->
-                        Objects.equals(owner.getUid(), node.getMetadata().getUid()));
+    /**
+     * Keeps only the identity and the labels of a node, because nothing else is read. The list of images of a node
+     * alone can take 10 KiB.
+     */
+    public static final class LabelStore extends PrunedStore<Node> {
+
+        /** Creates an empty store. */
+        public LabelStore() {
+            super(LabelStore::prune);
+        }
+
+        private static Node prune(Node node) {
+            ObjectMeta metadata = node.getMetadata();
+            return new NodeBuilder()
+                    .withNewMetadata()
+                    .withName(metadata.getName())
+                    .withUid(metadata.getUid())
+                    .withResourceVersion(metadata.getResourceVersion())
+                    .withGeneration(metadata.getGeneration())
+                    .withDeletionTimestamp(metadata.getDeletionTimestamp())
+                    .withLabels(metadata.getLabels())
+                    .endMetadata()
+                    .build();
+        }
+    }
+
+    /** Accepts changes of a node that can change which policies apply to it. */
+    public static final class LabelsChanged implements OnUpdateFilter<Node> {
+
+        @Override
+        public boolean accept(Node updated, Node former) {
+            return !NodeLabels.of(updated).equals(NodeLabels.of(former));
+        }
     }
 }

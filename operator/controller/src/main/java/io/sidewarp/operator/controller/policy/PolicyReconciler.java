@@ -121,7 +121,9 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
         List<StatusCondition> conditions =
                 former.map(IwarpNicPolicyStatus::conditions).orElseGet(List::of);
         List<IwarpNode> all = Objects.requireNonNull(nodes).list().toList();
-        int rank = PolicyOrder.rank(policy, context.getPrimaryCache().list());
+        int rank = (int) context.getPrimaryCache()
+                .list(other -> other.getSpec() != null && IwarpNicPolicy.BY_RANK.compare(other, policy) < 0)
+                .count();
         int labelled = nodeLabels.selected(policy.getSpec().nodeSelector());
         boolean complete = PolicyRollup.isComplete(
                 policy.getMetadata().getName(), all, labelled, Instant.now(), config.restoreTimeout());

@@ -9,7 +9,9 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import io.sidewarp.operator.api.v1alpha1.StatusCondition.State;
 import io.sidewarp.operator.controller.network.NetworkState;
+import io.sidewarp.operator.controller.network.NetworkState.Problem;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -49,58 +51,41 @@ final class PolicyRollup {
         List<String> silent = new ArrayList<>();
         List<String> failed = new ArrayList<>();
         int nics = 0;
-        List<IwarpNode> sorted = nodes.stream()
-                .sorted(Comparator.comparing(node -> node.getMetadata().getName()))
-                .toList();
-        for (IwarpNode node : sorted) {
-            if (!isNamed(name, node)) {
-                continue;
-            }
+        for (IwarpNode node : naming(name, nodes)) {
             String nodeName = node.getMetadata().getName();
-            Optional<IwarpNodeStatus> status = Optional.ofNullable(node.getStatus());
-            nics += status.map(found -> nicsOf(name, found)).orElse(0);
-            if (status.isEmpty()) {
+            IwarpNodeStatus status = node.getStatus();
+            nics += nicsOf(name, node);
+            if (status == null) {
                 silent.add(nodeName);
             } else if (!isTold(name, generation, node) || !isCurrent(node)) {
                 waiting.add(nodeName);
             } else {
-                switch (state(name, status.get())) {
+                switch (state(name, status)) {
                     case DONE -> ready.add(nodeName);
                     case WAITING -> waiting.add(nodeName);
-                    case FAILED -> failed.add(nodeName + ": " + failure(name, status.get()));
+                    case FAILED -> failed.add(nodeName + ": " + failure(name, status));
                 }
             }
         }
         int selected = ready.size() + waiting.size() + silent.size() + failed.size();
-        String type;
-        String reason;
-        String message;
+        State state;
         if (network.problem().isPresent()) {
-            type = StatusCondition.DEGRADED;
-            reason = network.problem().get().reason();
-            message = network.problem().get().message();
+            Problem problem = network.problem().get();
+            state = new State(StatusCondition.DEGRADED, problem.reason(), problem.message());
         } else if (!failed.isEmpty()) {
-            type = StatusCondition.DEGRADED;
-            reason = "NodesFailed";
-            message = failed.size() + " of " + selected + " nodes failed: " + some(failed);
+            String message = failed.size() + " of " + selected + " nodes failed: " + some(failed);
+            state = new State(StatusCondition.DEGRADED, "NodesFailed", message);
         } else if (!waiting.isEmpty() || !silent.isEmpty()) {
-            type = StatusCondition.PROGRESSING;
-            reason = waiting.isEmpty() ? "NoNodeAgent" : "NodesInProgress";
-            message = ready.size() + " of " + selected + " nodes are ready"
+            String message = ready.size() + " of " + selected + " nodes are ready"
                     + (waiting.isEmpty() ? "" : "; at work: " + some(waiting))
                     + (silent.isEmpty() ? "" : "; no node agent has reported from: " + some(silent));
-        } else if (selected == 0 && labelled > 0) {
-            type = StatusCondition.PROGRESSING;
-            reason = "NodesInProgress";
-            message = "the nodes have not received the policy yet";
+            state = progressing(waiting.isEmpty() ? "NoNodeAgent" : "NodesInProgress", message);
         } else if (selected == 0) {
-            type = StatusCondition.PROGRESSING;
-            reason = "NoNodes";
-            message = "no Linux node has the labels of nodeSelector";
+            state = labelled > 0
+                    ? progressing("NodesInProgress", "the nodes have not received the policy yet")
+                    : progressing("NoNodes", "no Linux node has the labels of nodeSelector");
         } else {
-            type = StatusCondition.READY;
-            reason = "AllNodesReady";
-            message = "all of " + selected + " nodes are ready";
+            state = new State(StatusCondition.READY, "AllNodesReady", "all of " + selected + " nodes are ready");
         }
         return new IwarpNicPolicyStatus(
                 generation,
@@ -110,7 +95,11 @@ final class PolicyRollup {
                 network.provisionedBy(),
                 network.network().orElse(null),
                 network.resourceName(),
-                StatusCondition.of(former, type, reason, message, generation));
+                StatusCondition.of(former, state, generation));
+    }
+
+    private static State progressing(String reason, String message) {
+        return new State(StatusCondition.PROGRESSING, reason, message);
     }
 
     /**
@@ -122,8 +111,7 @@ final class PolicyRollup {
      * @param patience time for a node to report after its IwarpNode is created
      */
     static boolean isComplete(String name, Collection<IwarpNode> nodes, int labelled, Instant now, Duration patience) {
-        List<IwarpNode> named =
-                nodes.stream().filter(node -> isNamed(name, node)).toList();
+        List<IwarpNode> named = naming(name, nodes);
         return named.size() >= labelled
                 && named.stream()
                         .allMatch(node -> node.getStatus() != null
@@ -145,23 +133,19 @@ final class PolicyRollup {
             Optional<IwarpNicPolicyStatus> former,
             Collection<IwarpNode> nodes,
             List<String> waiting) {
+        String message = "waiting until " + waiting.size() + (waiting.size() == 1 ? " node has" : " nodes have")
+                + " restored the NICs, which pods may still use: " + some(waiting);
         return new IwarpNicPolicyStatus(
                 generation,
-                (int) nodes.stream().filter(node -> isNamed(name, node)).count(),
+                naming(name, nodes).size(),
                 0,
-                nodes.stream()
-                        .filter(node -> node.getStatus() != null)
-                        .mapToInt(node -> nicsOf(name, node.getStatus()))
-                        .sum(),
+                nodes.stream().mapToInt(node -> nicsOf(name, node)).sum(),
                 former.map(IwarpNicPolicyStatus::provisionedBy).orElse(null),
                 null,
                 former.map(IwarpNicPolicyStatus::resourceName).orElse(null),
                 StatusCondition.of(
                         former.map(IwarpNicPolicyStatus::conditions).orElseGet(List::of),
-                        StatusCondition.PROGRESSING,
-                        "Restoring",
-                        "waiting until " + waiting.size() + (waiting.size() == 1 ? " node has" : " nodes have")
-                                + " restored the NICs, which pods may still use: " + some(waiting),
+                        progressing("Restoring", message),
                         generation));
     }
 
@@ -169,7 +153,7 @@ final class PolicyRollup {
     static List<String> notRestored(String name, Collection<IwarpNode> nodes) {
         return nodes.stream()
                 .filter(node -> isNamed(name, node)
-                        || (node.getStatus() != null && nicsOf(name, node.getStatus()) > 0)
+                        || nicsOf(name, node) > 0
                         || hasNicsToRestore(node)
                         || couldNotLook(node)
                         || (!isCurrent(node) && node.getStatus() != null))
@@ -201,6 +185,14 @@ final class PolicyRollup {
                 .flatMap(status -> condition(status, StatusCondition.DEGRADED))
                 .filter(condition -> condition.reason().equals(IwarpNodeStatus.LOOK_FAILED))
                 .isPresent();
+    }
+
+    /** Returns the nodes whose specification names a policy, by their names. */
+    private static List<IwarpNode> naming(String name, Collection<IwarpNode> nodes) {
+        return nodes.stream()
+                .filter(node -> isNamed(name, node))
+                .sorted(Comparator.comparing(node -> node.getMetadata().getName()))
+                .toList();
     }
 
     private static boolean isNamed(String name, IwarpNode node) {
@@ -256,8 +248,9 @@ final class PolicyRollup {
                 .collect(Collectors.joining("; ")));
     }
 
-    private static int nicsOf(String policy, IwarpNodeStatus status) {
-        return (int) status.nics().stream()
+    private static int nicsOf(String policy, IwarpNode node) {
+        return (int) Stream.ofNullable(node.getStatus())
+                .flatMap(status -> status.nics().stream())
                 .filter(nic -> policy.equals(nic.policy()))
                 .count();
     }

@@ -21,6 +21,7 @@ import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileStatus;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import io.sidewarp.operator.api.v1alpha1.StatusCondition.State;
 import io.sidewarp.operator.controller.config.Retries;
 import io.sidewarp.operator.controller.injection.PodNetwork;
 import io.sidewarp.operator.controller.injection.ProfileRules;
@@ -70,10 +71,8 @@ public class ProfileReconciler implements Reconciler<SidecarProfile> {
         Optional<SidecarProfileStatus> former = Optional.ofNullable(profile.getStatus());
         List<StatusCondition> conditions =
                 former.map(SidecarProfileStatus::conditions).orElseGet(List::of);
-        State state = state(specification(profile), context);
         SidecarProfileStatus status = new SidecarProfileStatus(
-                generation,
-                StatusCondition.of(conditions, state.condition(), state.reason(), state.message(), generation));
+                generation, StatusCondition.of(conditions, state(specification(profile), context), generation));
         if (former.isPresent() && former.get().equals(status)) {
             return UpdateControl.noUpdate();
         }
@@ -86,9 +85,6 @@ public class ProfileReconciler implements Reconciler<SidecarProfile> {
         patch.setStatus(status);
         return UpdateControl.patchStatus(patch);
     }
-
-    /** The condition that holds, and its cause. */
-    private record State(String condition, String reason, String message) {}
 
     private State state(SidecarProfileSpec profile, Context<SidecarProfile> context) {
         Optional<String> wrong = ProfileRules.whatIsWrong(profile);

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Node;
 import io.sidewarp.operator.controller.Yaml;
+import io.sidewarp.operator.controller.node.NodeReconciler.LabelStore;
 import org.junit.jupiter.api.Test;
 
 class PrunedStoreTest {
@@ -20,7 +21,7 @@ class PrunedStoreTest {
 
     @Test
     void ofANodeWhatIdentifiesItAndItsLabelsAreKept() {
-        NodeStore store = new NodeStore();
+        LabelStore store = new LabelStore();
         Node node = Yaml.parse(NODE, Node.class);
 
         store.put(store.getKey(node), node);
@@ -34,7 +35,7 @@ class PrunedStoreTest {
 
     @Test
     void whoHearsOfANodeFindsAllOfIt() {
-        NodeStore store = new NodeStore();
+        LabelStore store = new LabelStore();
         Node node = Yaml.parse(NODE, Node.class);
 
         store.put(store.getKey(node), node);
@@ -44,7 +45,7 @@ class PrunedStoreTest {
 
     @Test
     void theFormerObjectIsReturnedAsItWasKept() {
-        NodeStore store = new NodeStore();
+        LabelStore store = new LabelStore();
         Node node = Yaml.parse(NODE, Node.class);
 
         assertThat(store.put("n1", node)).isNull();

@@ -26,6 +26,6 @@ class ProvisioningTest {
         IwarpNicPolicySpec spec =
                 Yaml.parse("{nicSelector: {vendors: ['8086']}, " + policy + "}", IwarpNicPolicySpec.class);
 
-        assertThat(Provisioning.of(spec, installed)).isEqualTo(expected);
+        assertThat(spec.provisionedBy(installed)).isEqualTo(expected);
     }
 }

@@ -196,7 +196,9 @@ final class SimulatedNodes implements AutoCloseable {
                 NICS * FUNCTIONS,
                 ProvisioningState.DONE,
                 StatusCondition.of(
-                        former, type, reason, "simulated", node.getMetadata().getGeneration())));
+                        former,
+                        new StatusCondition.State(type, reason, "simulated"),
+                        node.getMetadata().getGeneration())));
         client.resource(reported).subresource("status").patch(APPLY);
         statuses.incrementAndGet();
     }

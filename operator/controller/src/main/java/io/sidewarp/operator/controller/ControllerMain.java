@@ -9,9 +9,9 @@ import io.sidewarp.common.GracefulEnd;
 
 /** Starts the {@link Controller}. */
 @QuarkusMain
-public final class Main {
+public final class ControllerMain {
 
-    private Main() {}
+    private ControllerMain() {}
 
     public static void main(String... arguments) {
         // An interrupted clean-up has not succeeded and must exit with a failure.

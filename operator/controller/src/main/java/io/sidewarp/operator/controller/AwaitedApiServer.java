@@ -15,13 +15,13 @@ import org.jboss.logging.Logger;
 
 /** The API server that the controller works with. */
 @ApplicationScoped
-class ApiServer {
-    private static final Logger LOG = Logger.getLogger(ApiServer.class);
+class AwaitedApiServer {
+    private static final Logger LOG = Logger.getLogger(AwaitedApiServer.class);
 
     private final KubernetesClient client;
     private final OperatorConfig config;
 
-    ApiServer(KubernetesClient client, OperatorConfig config) {
+    AwaitedApiServer(KubernetesClient client, OperatorConfig config) {
         this.client = client;
         this.config = config;
     }

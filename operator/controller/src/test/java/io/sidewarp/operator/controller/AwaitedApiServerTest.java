@@ -21,20 +21,20 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-class ApiServerTest {
+class AwaitedApiServerTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
     @Test
     void isWaitedForAndTheLogTellsWhyOnce() throws Exception {
         int port = freePort();
-        try (LogLines lines = LogLines.of(ApiServer.class);
+        try (LogLines lines = LogLines.of(AwaitedApiServer.class);
                 KubernetesClient client = new KubernetesClientBuilder()
                         .withConfig(new ConfigBuilder()
                                 .withMasterUrl("http://127.0.0.1:" + port)
                                 .build())
                         .build()) {
-            ApiServer server =
-                    new ApiServer(client, TestSettings.of(Map.of("sidewarp.operator.api-server-retry", "1ms")));
+            AwaitedApiServer server =
+                    new AwaitedApiServer(client, TestSettings.of(Map.of("sidewarp.operator.api-server-retry", "1ms")));
             FutureTask<VersionInfo> waiting = new FutureTask<>(server::await);
             Thread.ofPlatform().daemon().start(waiting);
 

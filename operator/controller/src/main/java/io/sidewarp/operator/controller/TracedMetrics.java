@@ -1,15 +1,12 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.controller.config;
+package io.sidewarp.operator.controller;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.javaoperatorsdk.operator.api.monitoring.Metrics;
 import io.javaoperatorsdk.operator.api.reconciler.Constants;
 import io.javaoperatorsdk.operator.api.reconciler.RetryInfo;
-import io.javaoperatorsdk.operator.processing.Controller;
-import io.javaoperatorsdk.operator.processing.event.Event;
-import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
@@ -19,7 +16,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Delegates metrics, and adds a span for each reconciliation. The span {@code reconcile policy} lasts from the start of
+ * Makes a span for each reconciliation. The span {@code reconcile policy} lasts from the start of
  * the reconciliation in its thread until the status is written. It contains the resource, its generation and the
  * outcome. A reconciliation runs in one thread.
  */
@@ -38,17 +35,17 @@ final class TracedMetrics implements Metrics {
 
     private static final ThreadLocal<@Nullable Span> RUNNING = new ThreadLocal<>();
 
-    private final Metrics metrics;
+    private final Metrics timer;
     private final Tracer tracer;
 
-    TracedMetrics(Metrics metrics, Tracer tracer) {
-        this.metrics = metrics;
+    /** @param timer measures the time of each execution */
+    TracedMetrics(Metrics timer, Tracer tracer) {
+        this.timer = timer;
         this.tracer = tracer;
     }
 
     @Override
     public void reconciliationStarted(HasMetadata resource, Map<String, Object> metadata) {
-        metrics.reconciliationStarted(resource, metadata);
         Span span = tracer.spanBuilder("reconcile " + metadata.getOrDefault(Constants.CONTROLLER_NAME, ""))
                 .setNoParent()
                 .startSpan();
@@ -67,11 +64,11 @@ final class TracedMetrics implements Metrics {
     public <T> T timeControllerExecution(ControllerExecution<T> execution) throws Exception {
         Span span = RUNNING.get();
         if (span == null) {
-            return metrics.timeControllerExecution(execution);
+            return timer.timeControllerExecution(execution);
         }
         span.updateName(execution.name() + " " + execution.controllerName());
         try (Scope scope = span.makeCurrent()) {
-            T result = metrics.timeControllerExecution(execution);
+            T result = timer.timeControllerExecution(execution);
             span.setAttribute(OUTCOME, execution.successTypeName(result).toLowerCase(Locale.ROOT));
             return result;
         }
@@ -80,7 +77,6 @@ final class TracedMetrics implements Metrics {
     @Override
     public void reconciliationFailed(
             HasMetadata resource, @Nullable RetryInfo retry, Exception failure, Map<String, Object> metadata) {
-        metrics.reconciliationFailed(resource, retry, failure, metadata);
         Span span = RUNNING.get();
         if (span != null) {
             span.setAttribute(OUTCOME, "failed");
@@ -91,36 +87,10 @@ final class TracedMetrics implements Metrics {
 
     @Override
     public void reconciliationFinished(HasMetadata resource, @Nullable RetryInfo retry, Map<String, Object> metadata) {
-        metrics.reconciliationFinished(resource, retry, metadata);
         Span span = RUNNING.get();
         if (span != null) {
             RUNNING.remove();
             span.end();
         }
-    }
-
-    @Override
-    public void controllerRegistered(Controller<? extends HasMetadata> controller) {
-        metrics.controllerRegistered(controller);
-    }
-
-    @Override
-    public void eventReceived(Event event, Map<String, Object> metadata) {
-        metrics.eventReceived(event, metadata);
-    }
-
-    @Override
-    public void reconciliationSubmitted(HasMetadata resource, @Nullable RetryInfo retry, Map<String, Object> metadata) {
-        metrics.reconciliationSubmitted(resource, retry, metadata);
-    }
-
-    @Override
-    public void reconciliationSucceeded(HasMetadata resource, Map<String, Object> metadata) {
-        metrics.reconciliationSucceeded(resource, metadata);
-    }
-
-    @Override
-    public void cleanupDone(ResourceID resource, Map<String, Object> metadata) {
-        metrics.cleanupDone(resource, metadata);
     }
 }
