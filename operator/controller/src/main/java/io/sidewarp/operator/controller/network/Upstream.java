@@ -13,31 +13,37 @@ enum Upstream {
     /** A network that Multus adds to pods. */
     NETWORK("k8s.cni.cncf.io", "network-attachment-definitions", "NetworkAttachmentDefinition");
 
-    private final ResourceDefinitionContext context;
+    private static final String VERSION = "v1";
+
+    private final String group;
+    private final String plural;
+    private final String kind;
 
     Upstream(String group, String plural, String kind) {
-        context = new ResourceDefinitionContext.Builder()
+        this.group = group;
+        this.plural = plural;
+        this.kind = kind;
+    }
+
+    String definition() {
+        return plural + "." + group;
+    }
+
+    String apiVersion() {
+        return group + "/" + VERSION;
+    }
+
+    String kind() {
+        return kind;
+    }
+
+    ResourceDefinitionContext context() {
+        return new ResourceDefinitionContext.Builder()
                 .withGroup(group)
-                .withVersion("v1")
+                .withVersion(VERSION)
                 .withPlural(plural)
                 .withKind(kind)
                 .withNamespaced(true)
                 .build();
-    }
-
-    String definition() {
-        return context.getPlural() + "." + context.getGroup();
-    }
-
-    String apiVersion() {
-        return context.getGroup() + "/" + context.getVersion();
-    }
-
-    String kind() {
-        return context.getKind();
-    }
-
-    ResourceDefinitionContext context() {
-        return context;
     }
 }

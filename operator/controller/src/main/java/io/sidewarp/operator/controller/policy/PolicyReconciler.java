@@ -117,6 +117,8 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
 
     @Override
     public UpdateControl<IwarpNicPolicy> reconcile(IwarpNicPolicy policy, Context<IwarpNicPolicy> context) {
+        String name = policy.getMetadata().getName();
+        Long generation = policy.getMetadata().getGeneration();
         Optional<IwarpNicPolicyStatus> former = Optional.ofNullable(policy.getStatus());
         List<StatusCondition> conditions =
                 former.map(IwarpNicPolicyStatus::conditions).orElseGet(List::of);
@@ -125,18 +127,10 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
                 .list(other -> other.getSpec() != null && IwarpNicPolicy.BY_RANK.compare(other, policy) < 0)
                 .count();
         int labelled = nodeLabels.selected(policy.getSpec().nodeSelector());
-        boolean complete = PolicyRollup.isComplete(
-                policy.getMetadata().getName(), all, labelled, Instant.now(), config.restoreTimeout());
+        boolean complete = PolicyRollup.isComplete(name, all, labelled, Instant.now(), config.restoreTimeout());
         NetworkState network = objects.apply(policy, rank, all, complete);
-        IwarpNicPolicyStatus status = PolicyRollup.of(
-                policy.getMetadata().getName(),
-                policy.getMetadata().getGeneration(),
-                conditions,
-                all,
-                labelled,
-                network);
-        if (!former.map(IwarpNicPolicyStatus::observedGeneration)
-                .equals(Optional.of(policy.getMetadata().getGeneration()))) {
+        IwarpNicPolicyStatus status = PolicyRollup.of(name, generation, conditions, all, labelled, network);
+        if (!former.map(IwarpNicPolicyStatus::observedGeneration).equals(Optional.of(generation))) {
             // The ranks of other policies depend on the priority of this policy.
             triggerAll(
                     context.getPrimaryCache(),
@@ -147,7 +141,7 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
         if (former.isPresent() && former.get().equals(status)) {
             return again(UpdateControl.noUpdate(), again);
         }
-        Duration delay = pace.delay(policy.getMetadata().getName(), former, status);
+        Duration delay = pace.delay(name, former, status);
         if (delay.isPositive()) {
             return again(UpdateControl.noUpdate(), Optional.of(delay));
         }
@@ -171,16 +165,18 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
 
     @Override
     public DeleteControl cleanup(IwarpNicPolicy policy, Context<IwarpNicPolicy> context) {
+        String name = policy.getMetadata().getName();
+        Optional<IwarpNicPolicyStatus> former = Optional.ofNullable(policy.getStatus());
         objects.remove(policy);
         List<IwarpNode> all = Objects.requireNonNull(nodes).list().toList();
-        List<String> waiting = PolicyRollup.notRestored(policy.getMetadata().getName(), all);
+        List<String> waiting = PolicyRollup.notRestored(name, all);
         if (waiting.isEmpty()) {
-            pace.forget(policy.getMetadata().getName());
+            pace.forget(name);
             return DeleteControl.defaultDelete();
         }
         Instant deleted = Instant.parse(policy.getMetadata().getDeletionTimestamp());
         if (deleted.plus(config.restoreTimeout()).isBefore(Instant.now())) {
-            pace.forget(policy.getMetadata().getName());
+            pace.forget(name);
             events.warn(
                     policy,
                     "RestoreTimedOut",
@@ -188,12 +184,8 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
                             + "; their node agents restore them later, when they run and no pod uses the devices");
             return DeleteControl.defaultDelete();
         }
-        IwarpNicPolicyStatus status = PolicyRollup.restoring(
-                policy.getMetadata().getName(),
-                policy.getMetadata().getGeneration(),
-                Optional.ofNullable(policy.getStatus()),
-                all,
-                waiting);
+        IwarpNicPolicyStatus status =
+                PolicyRollup.restoring(name, policy.getMetadata().getGeneration(), former, all, waiting);
         Duration again = tell(policy, status, context);
         return DeleteControl.noFinalizerRemoval().rescheduleAfter(again.toMillis());
     }
