@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.client.Access;
 import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionInfo;
 import io.sidewarp.client.RemoteAddress;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
@@ -19,7 +20,6 @@ import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Pattern;
 import io.sidewarp.e2e.support.SidecarProcess;
-import io.sidewarp.v1.ConnectionCounters;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -82,7 +82,7 @@ class BulkIT {
             source = there.createSharedRegion("source-" + number, REGION, Access.REMOTE_READ);
             random = new SplittableRandom(number);
             connection = Link.connect(here, there).initiator();
-            assertThat(connection.established().getCrc()).isTrue();
+            assertThat(connection.established().agreed().crc()).isTrue();
         }
 
         @Override
@@ -94,8 +94,8 @@ class BulkIT {
                 assertThat(Pattern.checksum(target.segment())).isEqualTo(Pattern.checksum(outgoing.segment()));
                 assertThat(Pattern.checksum(incoming.segment())).isEqualTo(Pattern.checksum(source.segment()));
             }
-            ConnectionCounters counters = connection.info().getCounters();
-            assertThat(counters.getOctetsSent() + counters.getOctetsReceived()).isEqualTo(2L * ROUNDS * REGION);
+            ConnectionInfo.Counters counters = connection.info().counters();
+            assertThat(counters.bytesSent() + counters.bytesReceived()).isEqualTo(2L * ROUNDS * REGION);
         }
 
         private void transfer() {

@@ -6,6 +6,7 @@ package io.sidewarp.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.client.ConnectionOptions;
+import io.sidewarp.client.RdmaErrorInfo;
 import io.sidewarp.client.Sge;
 import io.sidewarp.client.SidewarpException;
 import io.sidewarp.client.WorkCompletion;
@@ -16,7 +17,6 @@ import io.sidewarp.e2e.wire.MpaFrame;
 import io.sidewarp.e2e.wire.Octets;
 import io.sidewarp.e2e.wire.RawPeer;
 import io.sidewarp.e2e.wire.Ulpdu;
-import io.sidewarp.v1.RdmaError;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -83,9 +83,9 @@ class FramingErrorsIT extends MisbehavingPeer {
         stream.peer().send(Ulpdu.readRequest(1, 0, 0, 0, 0, 0));
         assertThat(stream.peer().receive()).isPresent();
         stream.peer().reset();
-        RdmaError error = awaitError(stream.connection());
-        assertThat(error.getLayer()).isEqualTo(2);
-        assertThat(error.getCode()).isEqualTo(1);
+        RdmaErrorInfo error = awaitError(stream.connection());
+        assertThat(error.layer()).isEqualTo(2);
+        assertThat(error.code()).isEqualTo(1);
         for (CompletableFuture<WorkCompletion> receive : receives) {
             assertThat(receive)
                     .failsWithin(Patience.LIMIT)
@@ -159,9 +159,9 @@ class FramingErrorsIT extends MisbehavingPeer {
             stream.peer()
                     .sendOctets(stream.peer().encoder().encodeWithWrongCrc(Ulpdu.write(region.stag(), BASE, PAYLOAD)));
             assertThat(stream.peer().receiveRest()).isEmpty();
-            RdmaError error = awaitError(stream.connection());
-            assertThat(error.getLayer()).isEqualTo(2);
-            assertThat(error.getCode()).isEqualTo(2);
+            RdmaErrorInfo error = awaitError(stream.connection());
+            assertThat(error.layer()).isEqualTo(2);
+            assertThat(error.code()).isEqualTo(2);
         }
     }
 

@@ -124,7 +124,7 @@ class HugePagesIT {
         long length = page + page / 2 + 100;
         try (SidewarpClient client = client();
                 Session session = client.openSession("huge")) {
-            assertThat(client.device().getPageSize()).isEqualTo(page);
+            assertThat(client.device().pageSize()).isEqualTo(page);
             try (SharedRegion source = session.createSharedRegion("source", length);
                     SharedRegion target =
                             session.createSharedRegion("target", length, Access.REMOTE_WRITE, Access.REMOTE_READ);

@@ -9,9 +9,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sidewarp.client.Access;
 import io.sidewarp.client.CompletionStatus;
 import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionInfo;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.Listener;
 import io.sidewarp.client.ManagedRegion;
+import io.sidewarp.client.OpenSessionInfo;
+import io.sidewarp.client.RdmaErrorInfo;
+import io.sidewarp.client.RegionInfo;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
@@ -30,9 +34,6 @@ import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.Traffic;
-import io.sidewarp.v1.RdmaError;
-import io.sidewarp.v1.Region;
-import io.sidewarp.v1.SessionInfo;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -87,23 +88,23 @@ class LifecycleIT {
                         Integer.toString(listener.port()))) {
             writer.awaitLine(EndlessWriter.FLOWING::equals);
             assertThat(leftClient.listSessions())
-                    .extracting(SessionInfo::getPid)
+                    .extracting(OpenSessionInfo::pid)
                     .contains(writer.pid());
 
             writer.kill();
 
             Connection peer = Patience.get(accepted);
-            assertThat(events.awaitError(peer).getLayer()).isEqualTo(2);
+            assertThat(events.awaitError(peer).layer()).isEqualTo(2);
             Patience.get(peer.closed());
             Patience.await("the sidecar releases the session").untilAsserted(() -> {
                 assertThat(leftClient.listSessions())
-                        .extracting(SessionInfo::getName)
+                        .extracting(OpenSessionInfo::name)
                         .containsOnly("bystander");
                 assertThat(leftClient.listRegions())
-                        .extracting(Region::getSessionName)
+                        .extracting(RegionInfo::sessionName)
                         .containsOnly("bystander");
                 assertThat(leftClient.listConnections())
-                        .extracting(io.sidewarp.v1.Connection::getSessionName)
+                        .extracting(ConnectionInfo::sessionName)
                         .containsOnly("bystander");
                 assertThat(left.volume().resolve("endless")).doesNotExist();
             });
@@ -138,10 +139,10 @@ class LifecycleIT {
                     .isEqualTo(traffic.total() - traffic.count(CompletionStatus.SUCCESS))
                     .isPositive();
             assertThat(traffic.firstMessage()).isNotBlank();
-            RdmaError error = events.awaitError(link.initiator());
-            assertThat(error.getLayer()).isEqualTo(2);
-            assertThat(error.getCode()).isEqualTo(1);
-            assertThat(error.getRemote()).isFalse();
+            RdmaErrorInfo error = events.awaitError(link.initiator());
+            assertThat(error.layer()).isEqualTo(2);
+            assertThat(error.code()).isEqualTo(1);
+            assertThat(error.remote()).isFalse();
             assertThatThrownBy(() -> link.initiator().write(source.slice(), target.address()))
                     .isInstanceOf(SidewarpException.class);
             assertThatThrownBy(() -> link.initiator().close())
@@ -197,7 +198,7 @@ class LifecycleIT {
             right.process().suspend();
             CompletableFuture<WorkCompletion> underWay = link.initiator().readAsync(outbox.slice(), source.address());
             Patience.await("the read is posted")
-                    .until(() -> link.initiator().info().getCounters().getReadsSent() == 1);
+                    .until(() -> link.initiator().info().counters().readsSent() == 1);
 
             patient.process().terminate();
 

@@ -11,6 +11,7 @@ import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.IncomingConnection;
 import io.sidewarp.client.Listener;
 import io.sidewarp.client.ManagedRegion;
+import io.sidewarp.client.RdmaErrorInfo;
 import io.sidewarp.client.RegionOptions;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SidewarpClient;
@@ -24,7 +25,6 @@ import io.sidewarp.e2e.wire.MpaFrame;
 import io.sidewarp.e2e.wire.Octets;
 import io.sidewarp.e2e.wire.RawPeer;
 import io.sidewarp.e2e.wire.Ulpdu;
-import io.sidewarp.v1.RdmaError;
 import java.io.IOException;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -114,11 +114,11 @@ abstract class MisbehavingPeer {
             assertThat(Octets.text(peer.receiveTerminate())).isEqualTo(Octets.text(expected));
             assertThat(peer.receiveRest()).as("octets behind the Terminate").isEmpty();
             int control = Ulpdu.UNTAGGED_HEADER;
-            RdmaError error = awaitError(connection);
-            assertThat(error.getLayer()).isEqualTo(expected[control] >> 4);
-            assertThat(error.getType()).isEqualTo(expected[control] & 0x0F);
-            assertThat(error.getCode()).isEqualTo(expected[control + 1] & 0xFF);
-            assertThat(error.getRemote()).isFalse();
+            RdmaErrorInfo error = awaitError(connection);
+            assertThat(error.layer()).isEqualTo(expected[control] >> 4);
+            assertThat(error.type()).isEqualTo(expected[control] & 0x0F);
+            assertThat(error.code()).isEqualTo(expected[control + 1] & 0xFF);
+            assertThat(error.remote()).isFalse();
         }
 
         @Override
@@ -165,7 +165,7 @@ abstract class MisbehavingPeer {
     }
 
     /** Waits for the error that the application receives at the end of a connection. */
-    static RdmaError awaitError(Connection connection) {
+    static RdmaErrorInfo awaitError(Connection connection) {
         return events.awaitError(connection);
     }
 }

@@ -9,7 +9,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sidewarp.client.Access;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
+import io.sidewarp.client.LowerLayerProtocol;
 import io.sidewarp.client.ManagedRegion;
+import io.sidewarp.client.RdmaErrorInfo;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
@@ -26,8 +28,6 @@ import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Pattern;
 import io.sidewarp.e2e.support.SidecarProcess;
-import io.sidewarp.v1.Llp;
-import io.sidewarp.v1.RdmaError;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -70,14 +70,15 @@ class NetworkIT {
             List<String> nearby) {}
 
     private static void withPair(Carrier carrier, Consumer<Pair> test) {
-        withPair(Llp.LLP_TCP, carrier, test);
+        withPair(LowerLayerProtocol.TCP, carrier, test);
     }
 
-    private static void withPair(Llp llp, Carrier carrier, Consumer<Pair> test) {
+    private static void withPair(LowerLayerProtocol llp, Carrier carrier, Consumer<Pair> test) {
         withPair(llp, carrier, SidecarProcess.with("near"), test);
     }
 
-    private static void withPair(Llp llp, Carrier carrier, SidecarProcess.Builder near, Consumer<Pair> test) {
+    private static void withPair(
+            LowerLayerProtocol llp, Carrier carrier, SidecarProcess.Builder near, Consumer<Pair> test) {
         try (TestNetwork network = TestNetwork.open(ETHERNET_MTU, carrier);
                 SidecarProcess left = near.prefix(network.left().prefix()).start();
                 SidecarProcess right = SidecarProcess.with("far")
@@ -90,7 +91,7 @@ class NetworkIT {
             SharedRegion source = here.createSharedRegion("source", OCTETS, Access.LOCAL_WRITE);
             SharedRegion target = there.createSharedRegion("target", OCTETS, Access.REMOTE_WRITE, Access.REMOTE_READ);
             Pattern.fill(source.segment(), 1);
-            Link link = llp == Llp.LLP_SCTP
+            Link link = llp == LowerLayerProtocol.SCTP
                     ? Link.connectOverSctp(network.right().address(), here, there)
                     : Link.connect(
                             network.right().address(),
@@ -117,11 +118,9 @@ class NetworkIT {
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = Llp.class,
-            names = {"LLP_TCP", "LLP_SCTP"})
+    @EnumSource
     @Requirement({"DDP-3-05", "DDP-3-11", "RDMAP-5.5-03"})
-    void lossRepetitionAndReorderingChangeNothing(Llp llp) {
+    void lossRepetitionAndReorderingChangeNothing(LowerLayerProtocol llp) {
         SplittableRandom random = new SplittableRandom(1);
         Carrier bad = (packet, fromLeft, out) -> {
             if (random.nextInt(100) < 1) {
@@ -194,7 +193,7 @@ class NetworkIT {
             out.deliver(packet, 0);
         };
         withPair(observer, pair -> {
-            mulpdu.set(pair.link().initiator().info().getMulpdu());
+            mulpdu.set(pair.link().initiator().info().mulpdu());
             writeAll(pair);
         });
 
@@ -254,7 +253,7 @@ class NetworkIT {
             out.deliver(packet, 0);
         };
         withPair(observer, pair -> {
-            mulpdu.set(pair.link().initiator().info().getMulpdu());
+            mulpdu.set(pair.link().initiator().info().mulpdu());
             pair.far().suspend();
             CompletableFuture<WorkCompletion> written;
             try {
@@ -282,7 +281,7 @@ class NetworkIT {
             }
         };
         SidecarProcess.Builder watchful = SidecarProcess.with("near").set("sidewarp.connection.keep-alive", "1s");
-        withPair(Llp.LLP_TCP, cable, watchful, pair -> {
+        withPair(LowerLayerProtocol.TCP, cable, watchful, pair -> {
             Events events = Events.of(pair.here());
             writeAll(pair);
             cut.set(true);
@@ -291,11 +290,10 @@ class NetworkIT {
                     connection.receiveAsync(pair.source().slice()),
                     connection.readAsync(pair.source().slice(), pair.target().address()));
 
-            RdmaError error = events.awaitError(connection);
+            RdmaErrorInfo error = events.awaitError(connection);
 
-            assertThat(List.of(error.getLayer(), error.getType(), error.getCode()))
-                    .containsExactly(2, 0, 1);
-            assertThat(error.getRemote()).isFalse();
+            assertThat(List.of(error.layer(), error.type(), error.code())).containsExactly(2, 0, 1);
+            assertThat(error.remote()).isFalse();
             assertThat(outstanding)
                     .allSatisfy(
                             work -> assertThatThrownBy(() -> Patience.get(work)).isInstanceOf(SidewarpException.class));

@@ -169,7 +169,7 @@ class OtherUserIT {
     void anyOtherUserIsRefused() throws IOException {
         try (SidecarProcess sidecar = sidecar("sidewarp.api.allowed-uids", 0);
                 SidewarpClient rootsClient = sidecar.client()) {
-            assertThat(rootsClient.device().getProvider()).isEqualTo("software");
+            assertThat(rootsClient.device().provider()).isEqualTo("software");
             assertRefused(sidecar);
         }
     }

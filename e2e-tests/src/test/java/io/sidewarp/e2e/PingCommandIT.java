@@ -263,9 +263,7 @@ class PingCommandIT {
 
     private static List<String> sessions(SidecarProcess sidecar) {
         try (SidewarpClient client = sidecar.client()) {
-            return client.listSessions().stream()
-                    .map(session -> session.getName())
-                    .toList();
+            return client.listSessions().stream().map(session -> session.name()).toList();
         }
     }
 }

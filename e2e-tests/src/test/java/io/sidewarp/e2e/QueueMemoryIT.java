@@ -53,7 +53,7 @@ class QueueMemoryIT {
         while (true) {
             SharedReceiveQueue queue;
             try {
-                queue = session.createSharedReceiveQueue(session.limits().getMaxReceiveQueue());
+                queue = session.createSharedReceiveQueue(session.limits().maxReceiveQueue());
             } catch (SidewarpException e) {
                 assertThat(e.code()).as(e.getMessage()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
                 assertThat(e).hasMessageContaining("sidewarp.limits.work-entries");
@@ -68,7 +68,7 @@ class QueueMemoryIT {
     private static void fill(Session session, SharedReceiveQueue queue, SharedRegion target) {
         WorkRequest receive = WorkRequest.receive(
                 queue,
-                Collections.nCopies(session.limits().getMaxSge(), target.slice(0, 1))
+                Collections.nCopies(session.limits().maxSge(), target.slice(0, 1))
                         .toArray(Sge[]::new));
         // Over rings, receives leave one place to send work.
         WorkQueue work = session.openQueue(queue.capacity() + 1);
@@ -77,6 +77,6 @@ class QueueMemoryIT {
                 posting.post(i, receive);
             }
         });
-        Patience.await("all receives are posted").until(() -> queue.info().getReceives() == queue.capacity());
+        Patience.await("all receives are posted").until(() -> queue.usage().receives() == queue.capacity());
     }
 }

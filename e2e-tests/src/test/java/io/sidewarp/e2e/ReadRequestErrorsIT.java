@@ -81,7 +81,7 @@ class ReadRequestErrorsIT extends MisbehavingPeer {
             assertThat(Octets.text(stream.peer().receive().orElseThrow()))
                     .isEqualTo(Octets.text(Ulpdu.terminateRead(RDMAP_PROTECTION, code, bad)));
             assertThat(stream.peer().receiveRest()).isEmpty();
-            assertThat(awaitError(stream.connection()).getCode()).isEqualTo(code);
+            assertThat(awaitError(stream.connection()).code()).isEqualTo(code);
         }
     }
 

@@ -10,6 +10,7 @@ import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.ListenOptions;
 import io.sidewarp.client.Listener;
+import io.sidewarp.client.LowerLayerProtocol;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
@@ -21,7 +22,6 @@ import io.sidewarp.e2e.support.Pattern;
 import io.sidewarp.e2e.support.Ports;
 import io.sidewarp.e2e.support.SctpVerdict;
 import io.sidewarp.e2e.support.SidecarProcess;
-import io.sidewarp.v1.Llp;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -99,11 +99,11 @@ class SctpCaptureIT {
             SharedRegion remote = there.createSharedRegion("remote", REGION, Access.REMOTE_READ, Access.REMOTE_WRITE);
             Pattern.fill(local.segment(), 1);
             List<Connection> connections = new ArrayList<>();
-            ListenOptions sctp = ListenOptions.defaults().withLlp(Llp.LLP_SCTP);
+            ListenOptions sctp = ListenOptions.defaults().withLlp(LowerLayerProtocol.SCTP);
             try (Listener listener =
                     there.listen(Link.LOOPBACK, 0, sctp, request -> request.accept(ConnectionOptions.defaults()))) {
                 ConnectionOptions options = ConnectionOptions.builder()
-                        .llp(Llp.LLP_SCTP)
+                        .llp(LowerLayerProtocol.SCTP)
                         .udpPort(listener.udpPort())
                         .build();
                 for (int i = 0; i < CONNECTIONS; i++) {

@@ -7,17 +7,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionEvent;
 import io.sidewarp.client.IncomingConnection;
 import io.sidewarp.client.ListenOptions;
 import io.sidewarp.client.Listener;
+import io.sidewarp.client.LowerLayerProtocol;
 import io.sidewarp.client.SidewarpException;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.e2e.support.Inbox;
 import io.sidewarp.e2e.support.KernelPeer;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Patience;
-import io.sidewarp.v1.ConnectionStateChange;
-import io.sidewarp.v1.Llp;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -81,9 +81,9 @@ class SctpKernelErrorsIT extends SctpKernelPeer {
         try (Inbox inbox = receiving();
                 Connection other = nextRequest().accept(inbox.connection())) {
             assertThat(other).isNotNull();
-            ConnectionStateChange end = Patience.get(broken.closed());
-            assertThat(end.hasError()).isTrue();
-            assertThat(end.getMessage()).contains("the peer broke RFC 5043 on stream 0: ", words);
+            ConnectionEvent end = Patience.get(broken.closed());
+            assertThat(end.error()).isPresent();
+            assertThat(end.message()).contains("the peer broke RFC 5043 on stream 0: ", words);
             assertThat(inbox.receive().length()).isEqualTo(OCTETS);
         }
         peer.text();
@@ -127,7 +127,8 @@ class SctpKernelErrorsIT extends SctpKernelPeer {
     @Requirement({"SCTP-5.2.3-05", "SCTP-6.3-02", "SCTP-6.4-01"})
     void anInitiateThatNobodyCanBeAskedAboutIsTerminated() {
         BlockingQueue<IncomingConnection> requests = new LinkedBlockingQueue<>();
-        ListenOptions one = ListenOptions.defaults().withLlp(Llp.LLP_SCTP).withBacklog(1);
+        ListenOptions one =
+                ListenOptions.defaults().withLlp(LowerLayerProtocol.SCTP).withBacklog(1);
         try (Listener listener = session.listen(Link.LOOPBACK, 0, one, requests::add)) {
             KernelPeer peer = connecting(
                     listener, List.of(), "initiate stream=1 initiate await=terminate shutdown await-shutdown");
@@ -142,11 +143,11 @@ class SctpKernelErrorsIT extends SctpKernelPeer {
         KernelPeer peer = connecting(
                 "initiate await=accept write=5a5a5a5a:100",
                 "await-rdmap-terminate await=terminate terminate shutdown await-shutdown");
-        ConnectionStateChange end = Patience.get(nextRequest().accept().closed());
-        assertThat(end.getError().getRemote()).isFalse();
-        assertThat(end.getError().getLayer()).isEqualTo(1);
-        assertThat(end.getError().getType()).isEqualTo(1);
-        assertThat(end.getError().getCode()).isZero();
+        ConnectionEvent end = Patience.get(nextRequest().accept().closed());
+        assertThat(end.error().orElseThrow().remote()).isFalse();
+        assertThat(end.error().orElseThrow().layer()).isEqualTo(1);
+        assertThat(end.error().orElseThrow().type()).isEqualTo(1);
+        assertThat(end.error().orElseThrow().code()).isZero();
         assertThat(peer.text()).contains("RDMAP Terminate, layer 1, type 1, code 0x00");
     }
 
@@ -155,11 +156,11 @@ class SctpKernelErrorsIT extends SctpKernelPeer {
     void aTerminateOfRdmapReachesTheApplication() {
         KernelPeer peer = connecting(
                 "initiate await=accept rdmap-terminate=11010000 terminate await=terminate shutdown await-shutdown");
-        ConnectionStateChange end = Patience.get(nextRequest().accept().closed());
-        assertThat(end.getError().getRemote()).isTrue();
-        assertThat(end.getError().getLayer()).isEqualTo(1);
-        assertThat(end.getError().getType()).isEqualTo(1);
-        assertThat(end.getError().getCode()).isEqualTo(1);
+        ConnectionEvent end = Patience.get(nextRequest().accept().closed());
+        assertThat(end.error().orElseThrow().remote()).isTrue();
+        assertThat(end.error().orElseThrow().layer()).isEqualTo(1);
+        assertThat(end.error().orElseThrow().type()).isEqualTo(1);
+        assertThat(end.error().orElseThrow().code()).isEqualTo(1);
         peer.text();
     }
 
@@ -170,9 +171,9 @@ class SctpKernelErrorsIT extends SctpKernelPeer {
         List<Connection> connections =
                 List.of(nextRequest().accept(), nextRequest().accept());
         for (Connection connection : connections) {
-            ConnectionStateChange end = Patience.get(connection.closed());
-            assertThat(end.hasError()).isTrue();
-            assertThat(end.getMessage()).contains("the peer aborted the association");
+            ConnectionEvent end = Patience.get(connection.closed());
+            assertThat(end.error()).isPresent();
+            assertThat(end.message()).contains("the peer aborted the association");
         }
         peer.text();
     }

@@ -215,9 +215,9 @@ class SctpKernelIT extends SctpKernelPeer {
                 "await-shutdown");
         try (Connection connection =
                 connect(peer, overSctp().mpaRequestRevision(2).ird(6).ord(5))) {
-            assertThat(connection.established().getOrd()).isEqualTo(4);
-            assertThat(connection.established().getPeerIrd()).isEqualTo(4);
-            assertThat(connection.established().getPeerOrd()).isEqualTo(3);
+            assertThat(connection.established().agreed().ord()).isEqualTo(4);
+            assertThat(connection.established().agreed().peerIrd()).hasValue(4);
+            assertThat(connection.established().agreed().peerOrd()).hasValue(3);
         }
         assertThat(peer.text()).contains("Enhanced Initiate, 4 octets of private data: 00060005");
     }

@@ -11,6 +11,7 @@ import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.IncomingConnection;
 import io.sidewarp.client.ListenOptions;
 import io.sidewarp.client.Listener;
+import io.sidewarp.client.LowerLayerProtocol;
 import io.sidewarp.client.ManagedRegion;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SidewarpClient;
@@ -21,7 +22,6 @@ import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Ports;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.SiwGuest;
-import io.sidewarp.v1.Llp;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -63,7 +63,8 @@ abstract class SctpKernelPeer {
         session = client.openSession("sctp-kernel");
         region = session.registerManaged(REGION_OCTETS, Access.LOCAL_WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE);
         REQUESTS.clear();
-        listener = session.listen(Link.LOOPBACK, 0, ListenOptions.defaults().withLlp(Llp.LLP_SCTP), REQUESTS::add);
+        listener = session.listen(
+                Link.LOOPBACK, 0, ListenOptions.defaults().withLlp(LowerLayerProtocol.SCTP), REQUESTS::add);
     }
 
     @AfterAll
@@ -99,7 +100,7 @@ abstract class SctpKernelPeer {
     }
 
     static ConnectionOptions.Builder overSctp() {
-        return ConnectionOptions.builder().llp(Llp.LLP_SCTP).udpPort(guest.sctpUdpPort());
+        return ConnectionOptions.builder().llp(LowerLayerProtocol.SCTP).udpPort(guest.sctpUdpPort());
     }
 
     static Connection connect(KernelPeer peer, ConnectionOptions.Builder options) {

@@ -54,7 +54,7 @@ class SettingsIT {
                 SidewarpClient client =
                         SidewarpClient.connect(sidecar.clientOptions().withTarget("127.0.0.1:" + port))) {
             client.awaitReady(Patience.LIMIT);
-            assertThat(client.device().getSharedVolume())
+            assertThat(client.device().sharedVolume())
                     .isEqualTo(sidecar.volume().toString());
         }
     }

@@ -165,7 +165,7 @@ class ShowCommandIT {
         assertThat(associations).singleElement().satisfies(association -> {
             assertThat(association.get("initiator").asBoolean()).isTrue();
             assertThat(association.get("remote_port").asInt())
-                    .isEqualTo(overSctp.initiator().info().getRemotePort());
+                    .isEqualTo(overSctp.initiator().info().remotePort());
             assertThat(association.get("occupied_streams").asInt()).isEqualTo(1);
             assertThat(association.at("/paths/0/address").asText()).isEqualTo(Link.LOOPBACK);
             assertThat(association.at("/paths/0/active").asBoolean()).isTrue();
@@ -174,8 +174,8 @@ class ShowCommandIT {
         try (SidewarpClient other = neighbour.client()) {
             assertThat(other.listAssociations())
                     .singleElement()
-                    .satisfies(association ->
-                            assertThat(association.getInitiator()).isFalse());
+                    .satisfies(
+                            association -> assertThat(association.initiator()).isFalse());
         }
     }
 

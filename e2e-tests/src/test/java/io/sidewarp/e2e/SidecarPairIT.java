@@ -259,7 +259,7 @@ class SidecarPairIT {
         try (SidecarProcess late = SidecarProcess.with("late").launch();
                 SidewarpClient client = late.client()) {
             client.awaitReady(Patience.LIMIT);
-            assertThat(client.device().getProvider()).isEqualTo("software");
+            assertThat(client.device().provider()).isEqualTo("software");
         }
     }
 
@@ -272,7 +272,7 @@ class SidecarPairIT {
 
         link.initiator().write(source.slice(), target.address());
 
-        assertThat(events.awaitError(link.initiator()).getRemote()).isTrue();
+        assertThat(events.awaitError(link.initiator()).remote()).isTrue();
         assertThat(target.load(0, 100)).containsOnly(0);
         assertThatThrownBy(() -> link.initiator().write(source.slice(), target.address()))
                 .isInstanceOf(SidewarpException.class);
@@ -344,7 +344,7 @@ class SidecarPairIT {
                 queue.post(i, write.unsignaled());
                 queue.post(i, write.unsignaled());
                 Patience.await("they are carried out")
-                        .until(() -> link.initiator().info().getCounters().getWritesSent() == 2);
+                        .until(() -> link.initiator().info().counters().writesSent() == 2);
                 link.initiator().disconnect();
                 Patience.get(link.initiator().closed());
             }
@@ -393,7 +393,7 @@ class SidecarPairIT {
                 queue.post(id, WorkRequest.receive(receives, inbox.slice(id * slot, slot)));
             }
             Patience.await("all receives are posted")
-                    .until(() -> receives.info().getReceives() == 4);
+                    .until(() -> receives.usage().receives() == 4);
             receives.arm(3);
 
             first.initiator().send(outbox.slice(0, slot));
@@ -406,7 +406,7 @@ class SidecarPairIT {
             assertThat(two.connection()).isEqualTo(second.responder().id());
             assertThat(inbox.segment().asSlice(0, 2 * slot).toArray(ValueLayout.JAVA_BYTE))
                     .isEqualTo(content);
-            assertThat(events.awaitLimit().getSharedReceiveQueue()).isEqualTo(receives.id());
+            assertThat(events.awaitLimit()).isEqualTo(receives.id());
             assertThatThrownBy(receives::close).isInstanceOf(SidewarpException.class);
             first.initiator().disconnect();
             second.initiator().disconnect();
@@ -422,8 +422,8 @@ class SidecarPairIT {
     void aGracefulDisconnectClosesBothSidesWithoutAnError() {
         Link link = Link.connect(here, there);
         link.initiator().disconnect();
-        assertThat(Patience.get(link.responder().closed()).hasError()).isFalse();
-        assertThat(Patience.get(link.initiator().closed()).hasError()).isFalse();
+        assertThat(Patience.get(link.responder().closed()).error()).isEmpty();
+        assertThat(Patience.get(link.initiator().closed()).error()).isEmpty();
     }
 
     @Test

@@ -119,10 +119,10 @@ class StartUpErrorsIT extends MisbehavingPeer {
             MpaFrame reply = peer.readFrame();
             assertThat(reply.flags()).isEqualTo(0xC0);
             assertThat(reply.revision()).isZero();
-            assertThat(connection.established().getProtocolVersion()).isZero();
-            assertThat(connection.established().getMpaRevision()).isZero();
-            assertThat(connection.established().getReceiveMarkers()).isTrue();
-            assertThat(connection.established().getSendMarkers()).isTrue();
+            assertThat(connection.established().agreed().protocolVersion()).isZero();
+            assertThat(connection.established().agreed().mpaRevision()).isZero();
+            assertThat(connection.established().agreed().receiveMarkers()).isTrue();
+            assertThat(connection.established().agreed().sendMarkers()).isTrue();
             connection.abort();
         }
     }

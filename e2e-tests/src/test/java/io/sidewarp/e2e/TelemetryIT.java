@@ -126,7 +126,7 @@ class TelemetryIT {
                         .start();
                 SidewarpClient client = sidecar.client()) {
             client.openSession("no-collector").close();
-            assertThat(client.device().getProvider()).isEqualTo("software");
+            assertThat(client.device().provider()).isEqualTo("software");
             assertThat(sidecar.stop()).isIn(ExitCodes.OK, ExitCodes.TERMINATED);
         }
     }

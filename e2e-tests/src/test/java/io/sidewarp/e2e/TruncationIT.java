@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sidewarp.client.Access;
 import io.sidewarp.client.CompletionStatus;
 import io.sidewarp.client.Connection;
+import io.sidewarp.client.RegionInfo;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
@@ -21,8 +22,6 @@ import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.Traffic;
-import io.sidewarp.v1.Region;
-import io.sidewarp.v1.RegionState;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -87,10 +86,10 @@ class TruncationIT {
             truncate(right.volume().resolve("target"));
 
             traffic.awaitEnd();
-            assertThat(owner.awaitFault().getRegion()).isEqualTo(target.id());
-            assertThat(owner.awaitFault().getMessage()).isNotBlank();
+            assertThat(owner.awaitFault().region()).isEqualTo(target.id());
+            assertThat(owner.awaitFault().message()).isNotBlank();
             owner.awaitError(link.responder());
-            assertThat(stateOf(there, target)).isEqualTo(RegionState.REGION_STATE_FAULTED);
+            assertThat(stateOf(there, target)).isEqualTo(RegionInfo.State.FAULTED);
         }
         assertThat(other.write(source.slice(), otherTarget.address()).isSuccess())
                 .isTrue();
@@ -113,7 +112,7 @@ class TruncationIT {
 
             traffic.awaitEnd();
             assertThat(traffic.count(CompletionStatus.REGION_FAULT)).isEqualTo(1);
-            assertThat(owner.awaitFault().getRegion()).isEqualTo(source.id());
+            assertThat(owner.awaitFault().region()).isEqualTo(source.id());
         }
         Link fresh = Link.connect(here, there);
         assertThatThrownBy(() -> fresh.initiator().write(source.slice(), target.address()))
@@ -137,17 +136,17 @@ class TruncationIT {
             truncate(right.volume().resolve("source"));
 
             traffic.awaitEnd();
-            assertThat(owner.awaitFault().getRegion()).isEqualTo(source.id());
+            assertThat(owner.awaitFault().region()).isEqualTo(source.id());
             Patience.get(link.responder().closed());
         }
         bystander.awaitProgress();
         assertThat(right.process().isAlive()).isTrue();
     }
 
-    private static RegionState stateOf(Session session, SharedRegion region) {
+    private static RegionInfo.State stateOf(Session session, SharedRegion region) {
         return session.listRegions().stream()
-                .filter(listed -> listed.getId() == region.id())
-                .map(Region::getState)
+                .filter(listed -> listed.id() == region.id())
+                .map(RegionInfo::state)
                 .findAny()
                 .orElseThrow();
     }

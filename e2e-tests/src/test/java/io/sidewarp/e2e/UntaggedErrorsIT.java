@@ -176,10 +176,10 @@ class UntaggedErrorsIT extends MisbehavingPeer {
             byte[] message = Octets.begin().hex("11 01 1F FF").toArray();
             stream.peer().send(Ulpdu.untagged(Ulpdu.UNTAGGED_LAST, Ulpdu.TERMINATE, 0, 2, 1, 0, message));
             assertThat(awaitError(stream.connection())).satisfies(error -> {
-                assertThat(error.getLayer()).isEqualTo(1);
-                assertThat(error.getType()).isEqualTo(1);
-                assertThat(error.getCode()).isEqualTo(1);
-                assertThat(error.getRemote()).isTrue();
+                assertThat(error.layer()).isEqualTo(1);
+                assertThat(error.type()).isEqualTo(1);
+                assertThat(error.code()).isEqualTo(1);
+                assertThat(error.remote()).isTrue();
             });
             assertThat(stream.peer().receiveRest()).isEmpty();
         }

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.client.Access;
 import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionInfo;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.Listener;
 import io.sidewarp.client.Session;
@@ -31,7 +32,6 @@ import io.sidewarp.e2e.wire.FpduDecoder;
 import io.sidewarp.e2e.wire.MpaFrame;
 import io.sidewarp.e2e.wire.RecordedConnection;
 import io.sidewarp.e2e.wire.Ulpdu;
-import io.sidewarp.v1.ConnectionCounters;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -312,14 +312,14 @@ class WireCaptureIT {
                             .receiveMarkers(toInitiator)
                             .build());
             Link link = new Link(initiator, Patience.get(accepted));
-            assertThat(initiator.established().getCrc()).isEqualTo(crc);
+            assertThat(initiator.established().agreed().crc()).isEqualTo(crc);
             work.carryOut(link, messages);
-            ConnectionCounters sent = initiator.info().getCounters();
-            ConnectionCounters received = link.responder().info().getCounters();
-            assertThat(received.getSegmentsReceived()).isEqualTo(sent.getSegmentsSent());
+            ConnectionInfo.Counters sent = initiator.info().counters();
+            ConnectionInfo.Counters received = link.responder().info().counters();
+            assertThat(received.segmentsReceived()).isEqualTo(sent.segmentsSent());
             initiator.disconnect();
             capture.stopBehindTheConnection();
-            return new Recorded(capture, sent.getSegmentsSent() + sent.getSegmentsReceived());
+            return new Recorded(capture, sent.segmentsSent() + sent.segmentsReceived());
         }
     }
 

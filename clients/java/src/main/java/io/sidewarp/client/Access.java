@@ -9,26 +9,16 @@ package io.sidewarp.client;
  */
 public enum Access {
     /** Allows receives, and the results of local RDMA Reads, to be placed into the region. */
-    LOCAL_WRITE(io.sidewarp.v1.Access.ACCESS_LOCAL_WRITE),
+    LOCAL_WRITE,
     /** Allows a peer to read the region with RDMA Read. */
-    REMOTE_READ(io.sidewarp.v1.Access.ACCESS_REMOTE_READ),
+    REMOTE_READ,
     /** Allows a peer to write the region with RDMA Write. */
-    REMOTE_WRITE(io.sidewarp.v1.Access.ACCESS_REMOTE_WRITE),
+    REMOTE_WRITE,
     /**
      * Allows a peer to invalidate the region's STag with Send with Invalidate. Needs a region that only one connection
      * may use (RFC 5040 section 8.1.1).
      */
-    REMOTE_INVALIDATE(io.sidewarp.v1.Access.ACCESS_REMOTE_INVALIDATE),
+    REMOTE_INVALIDATE,
     /** Allows a peer to apply atomic operations to the region. */
-    REMOTE_ATOMIC(io.sidewarp.v1.Access.ACCESS_REMOTE_ATOMIC);
-
-    private final io.sidewarp.v1.Access proto;
-
-    Access(io.sidewarp.v1.Access proto) {
-        this.proto = proto;
-    }
-
-    io.sidewarp.v1.Access toProto() {
-        return proto;
-    }
+    REMOTE_ATOMIC
 }

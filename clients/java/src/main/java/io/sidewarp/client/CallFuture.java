@@ -157,13 +157,14 @@ final class CallFuture<R> extends CompletableFuture<R> {
         return wrapper && cause != null ? cause : failure;
     }
 
-    private static final class ResponseListener<R> extends ClientCall.Listener<R> {
+    /** Completes a future with the response of a unary call, or with its failure. */
+    static class ResponseListener<R> extends ClientCall.Listener<R> {
 
-        private final CallFuture<R> future;
+        private final CompletableFuture<R> future;
         private final String target;
         private @Nullable R response;
 
-        ResponseListener(CallFuture<R> future, String target) {
+        ResponseListener(CompletableFuture<R> future, String target) {
             this.future = future;
             this.target = target;
         }

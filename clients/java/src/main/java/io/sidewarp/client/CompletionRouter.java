@@ -6,7 +6,6 @@ package io.sidewarp.client;
 import io.grpc.Status;
 import io.sidewarp.v1.QueueOpened;
 import io.sidewarp.v1.QueueResponse;
-import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,15 +20,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class CompletionRouter {
 
-    private static final System.Logger LOG = System.getLogger(CompletionRouter.class.getName());
-
     /**
      * Maximum number of credits, more than any sidecar grants. It prevents unbounded allocation if a sidecar is broken.
      */
     private static final int MAX_CREDITS = 1 << 20;
 
     private final IntConsumer opened;
-    private final SessionTraffic traffic;
+    private final TrafficCache traffic;
 
     // Guarded by the queue's lock.
 
@@ -43,9 +40,6 @@ final class CompletionRouter {
     private final List<@Nullable CompletableFuture<WorkCompletion>> futures = new ArrayList<>();
     private @Nullable CompletionHandler handler;
 
-    /** Latest connection, because completions of one connection tend to come together. Used on any thread. */
-    private volatile @Nullable ConnectionTraffic lastTraffic;
-
     /**
      * Makes a router without credits.
      *
@@ -53,7 +47,7 @@ final class CompletionRouter {
      * @param traffic counts posted requests and delivered completions
      */
     CompletionRouter(IntConsumer opened, SessionTraffic traffic) {
-        this.traffic = traffic;
+        this.traffic = new TrafficCache(traffic);
         this.opened = opened;
     }
 
@@ -104,11 +98,10 @@ final class CompletionRouter {
         if (response.hasOpened()) {
             opened(response.getOpened());
         }
-        for (io.sidewarp.v1.WorkCompletion completion :
-                response.getCompletions().getCompletionsList()) {
+        response.getCompletions().getCompletionsList().forEach(completion -> {
             long id = callersId(completion.getId());
             completed(completion.getId(), Protos.completion(completion, id));
-        }
+        });
     }
 
     private void opened(QueueOpened response) {
@@ -146,7 +139,7 @@ final class CompletionRouter {
     /** Counts a request that was posted to a connection; 0 for a shared receive queue. */
     void posted(long connection) {
         if (connection != 0) {
-            trafficOf(connection).posted();
+            traffic.of(connection).posted();
         }
     }
 
@@ -154,7 +147,7 @@ final class CompletionRouter {
     void losePosts() {
         table.forEachOutstanding(connection -> {
             if (connection != 0) {
-                trafficOf(connection).lost();
+                traffic.of(connection).lost();
             }
         });
     }
@@ -165,31 +158,7 @@ final class CompletionRouter {
      */
     void delivered(WorkCompletion completion) {
         if (completion.connection() != 0) {
-            trafficOf(completion.connection()).delivered();
-        }
-    }
-
-    private ConnectionTraffic trafficOf(long connection) {
-        ConnectionTraffic last = lastTraffic;
-        if (last == null || last.connection() != connection) {
-            last = traffic.of(connection);
-            lastTraffic = last;
-        }
-        return last;
-    }
-
-    /**
-     * Tells the handler that no more completions follow. A failure of the handler has no effect on other recipients.
-     */
-    void tellFailure(SidewarpException cause) {
-        CompletionHandler taker = handler;
-        if (taker == null) {
-            return;
-        }
-        try {
-            taker.onFailure(cause);
-        } catch (RuntimeException | Error e) {
-            LOG.log(Level.ERROR, "a completion handler failed when it was told that its queue failed", e);
+            traffic.of(completion.connection()).delivered();
         }
     }
 

@@ -25,25 +25,14 @@ public enum CompletionStatus {
     /** Status that a newer sidecar knows and this client does not. */
     UNKNOWN;
 
-    private static final CompletionStatus[] BY_NUMBER = {
-        UNKNOWN,
-        SUCCESS,
-        FLUSHED,
-        LOCAL_PROTECTION_ERROR,
-        REMOTE_ACCESS_ERROR,
-        REMOTE_OPERATION_ERROR,
-        LOCAL_LENGTH_ERROR,
-        REGION_FAULT,
-        INVALID_REQUEST,
-        FATAL
-    };
+    private static final CompletionStatus[] CONSTANTS = values();
 
     static CompletionStatus ofNumber(int number) {
-        return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : UNKNOWN;
+        return Protos.ofNumber(CONSTANTS, number, UNKNOWN);
     }
 
     /** Returns the number in the contract; 0 for {@link #UNKNOWN}. */
     int number() {
-        return this == UNKNOWN ? 0 : ordinal() + 1;
+        return this == UNKNOWN ? 0 : Protos.number(this);
     }
 }

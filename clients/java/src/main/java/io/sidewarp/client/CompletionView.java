@@ -4,7 +4,6 @@
 package io.sidewarp.client;
 
 import io.sidewarp.ring.CompletionEntryFlyweight;
-import io.sidewarp.v1.RdmaError;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -111,37 +110,26 @@ public final class CompletionView {
     }
 
     private WorkCompletion failure(CompletionEntryFlyweight entry) {
-        RdmaError error = has(CompletionEntryFlyweight.FLAG_ERROR) ? error(entry) : null;
-        io.sidewarp.v1.Retry retry = io.sidewarp.v1.Retry.forNumber(entry.retry());
-        return completion(error, entry.text(), entry.code(), retry == null ? Retry.NEVER : Retry.of(retry));
+        RdmaErrorInfo error = has(CompletionEntryFlyweight.FLAG_ERROR) ? error(entry) : null;
+        return completion(error, entry.text(), entry.code(), Retry.ofNumber(entry.retry()));
     }
 
-    private static RdmaError error(CompletionEntryFlyweight entry) {
+    private static RdmaErrorInfo error(CompletionEntryFlyweight entry) {
         int layer = entry.errorLayer();
         int type = entry.errorType();
         int code = entry.errorCode();
-        return RdmaError.newBuilder()
-                .setLayer(layer)
-                .setType(type)
-                .setCode(code)
-                .setName(RdmaErrorNames.of(layer, type, code))
-                .setRemote(entry.isErrorRemote())
-                .build();
+        return new RdmaErrorInfo(layer, type, code, RdmaErrorNames.of(layer, type, code), entry.isErrorRemote());
     }
 
-    private WorkCompletion completion(@Nullable RdmaError error, String message, int code, Retry retry) {
+    private WorkCompletion completion(@Nullable RdmaErrorInfo error, String message, int code, Retry retry) {
         return new WorkCompletion(
                 id,
                 connection,
                 opcode(),
                 status(),
                 length,
-                isSolicited(),
-                isInvalidated(),
+                flags,
                 invalidatedStag,
-                isImmediate()
-                        ? WorkCompletion.Result.IMMEDIATE
-                        : isOriginal() ? WorkCompletion.Result.ORIGINAL : WorkCompletion.Result.NONE,
                 result,
                 error,
                 message,
@@ -157,11 +145,8 @@ public final class CompletionView {
         status = completion.status().number();
         length = completion.length();
         invalidatedStag = completion.invalidatedStag().orElse(0);
-        result = completion.immediate().orElse(completion.original().orElse(0));
-        flags = (completion.solicited() ? CompletionEntryFlyweight.FLAG_SOLICITED : 0)
-                | (completion.invalidatedStag().isPresent() ? CompletionEntryFlyweight.FLAG_INVALIDATED : 0)
-                | (completion.immediate().isPresent() ? CompletionEntryFlyweight.FLAG_IMMEDIATE : 0)
-                | (completion.original().isPresent() ? CompletionEntryFlyweight.FLAG_ORIGINAL : 0);
+        result = completion.result();
+        flags = completion.flags();
         copy = completion;
         return this;
     }

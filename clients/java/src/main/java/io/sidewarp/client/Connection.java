@@ -3,8 +3,6 @@
 
 package io.sidewarp.client;
 
-import io.sidewarp.v1.ConnectionState;
-import io.sidewarp.v1.ConnectionStateChange;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -23,6 +21,29 @@ import java.util.function.Consumer;
  */
 public interface Connection extends AutoCloseable {
 
+    /** State of a connection (RFC 5040 section 6.2, in words that verbs users know). */
+    enum State {
+        /** Start-up of TCP and MPA, or of SCTP. */
+        CONNECTING,
+        /** Full operation: work requests are carried out. */
+        ESTABLISHED,
+        /** Graceful close, begun by this side or by the peer. */
+        CLOSING,
+        /** Error, found here or reported by the peer. Outstanding work is flushed. */
+        TERMINATED,
+        CLOSED,
+        /**
+         * Established or closing, but posted work cannot be sent. MPA lets the accepting side send only after the
+         * peer's first message (RFC 5044 section 7.1.2). Let the connecting side send first, or connect with
+         * {@link ConnectionOptions.Builder#peerToPeer}. After that message the state is ESTABLISHED or CLOSING again.
+         */
+        WAITING_FOR_PEER,
+        /** Created, and not yet used to connect or accept. The connection takes receives, and no send work. */
+        IDLE,
+        /** State that a newer sidecar knows and this client does not. */
+        UNKNOWN
+    }
+
     /** Returns the sidecar's number of the connection. */
     long id();
 
@@ -33,48 +54,60 @@ public interface Connection extends AutoCloseable {
      * Returns the result of the set-up without a call to the sidecar. Before the set-up, returns the connection as
      * created.
      */
-    io.sidewarp.v1.Connection established();
+    ConnectionInfo established();
 
     /**
      * Asks the sidecar for the present description and counters of the connection. Fails with NOT_FOUND if the
      * connection is gone.
      */
-    io.sidewarp.v1.Connection info();
+    ConnectionInfo info();
 
     /**
      * Returns the last state that the sidecar reported, without a call. As for events, earlier completions come first.
      */
-    ConnectionState state();
+    State state();
 
     /**
      * Returns a future that completes with the last state change when the connection is closed. It fails when the
      * session is lost.
      */
-    CompletableFuture<ConnectionStateChange> closed();
+    CompletableFuture<ConnectionEvent> closed();
 
     /**
      * Carries out one RDMA Write. Returns when the Write is complete at this side: the local region may be changed
      * again. The peer may still refuse the data; {@link #flush()} reports whether the data arrived.
      */
-    WorkCompletion write(Sge local, RemoteAddress remote);
+    default WorkCompletion write(Sge local, RemoteAddress remote) {
+        return CallFuture.await(writeAsync(local, remote));
+    }
 
-    CompletableFuture<WorkCompletion> writeAsync(Sge local, RemoteAddress remote);
+    default CompletableFuture<WorkCompletion> writeAsync(Sge local, RemoteAddress remote) {
+        return writeAsync(List.of(local), remote);
+    }
 
     /** Carries out an RDMA Write as {@link #writeAsync(Sge, RemoteAddress)} does, from a gather list. */
     CompletableFuture<WorkCompletion> writeAsync(List<Sge> local, RemoteAddress remote);
 
     /** Carries out one RDMA Read. Returns when the data is in the local region. */
-    WorkCompletion read(Sge local, RemoteAddress remote);
+    default WorkCompletion read(Sge local, RemoteAddress remote) {
+        return CallFuture.await(readAsync(local, remote));
+    }
 
     CompletableFuture<WorkCompletion> readAsync(Sge local, RemoteAddress remote);
 
     /** Carries out one Send. Returns when the Send is complete at this side. */
-    WorkCompletion send(Sge local);
+    default WorkCompletion send(Sge local) {
+        return send(local, false);
+    }
 
     /** Carries out one Send, with Solicited Event if requested. */
-    WorkCompletion send(Sge local, boolean solicited);
+    default WorkCompletion send(Sge local, boolean solicited) {
+        return CallFuture.await(sendAsync(local, solicited));
+    }
 
-    CompletableFuture<WorkCompletion> sendAsync(Sge local, boolean solicited);
+    default CompletableFuture<WorkCompletion> sendAsync(Sge local, boolean solicited) {
+        return sendAsync(List.of(local), solicited);
+    }
 
     CompletableFuture<WorkCompletion> sendAsync(List<Sge> local, boolean solicited);
 
@@ -85,9 +118,13 @@ public interface Connection extends AutoCloseable {
      * Posts one receive. Returns when a message has filled it. A connect or accept call can overtake this call. To post
      * receives before the peer can send, post them on a {@link WorkQueue}.
      */
-    WorkCompletion receive(Sge local);
+    default WorkCompletion receive(Sge local) {
+        return CallFuture.await(receiveAsync(local));
+    }
 
-    CompletableFuture<WorkCompletion> receiveAsync(Sge local);
+    default CompletableFuture<WorkCompletion> receiveAsync(Sge local) {
+        return receiveAsync(List.of(local));
+    }
 
     CompletableFuture<WorkCompletion> receiveAsync(List<Sge> local);
 
@@ -98,13 +135,17 @@ public interface Connection extends AutoCloseable {
      *
      * @throws SidewarpException the peer's error; FAILED_PRECONDITION if the connection's ord is 0
      */
-    void flush();
+    default void flush() {
+        CallFuture.await(flushAsync());
+    }
 
     /** Flushes as {@link #flush()} does, without waiting. */
     CompletableFuture<Void> flushAsync();
 
     /** Carries out one work request of any kind. Returns when the work is complete. */
-    WorkCompletion perform(WorkRequest request);
+    default WorkCompletion perform(WorkRequest request) {
+        return CallFuture.await(performAsync(request));
+    }
 
     CompletableFuture<WorkCompletion> performAsync(WorkRequest request);
 
@@ -113,21 +154,27 @@ public interface Connection extends AutoCloseable {
      *
      * @see WorkRequest#fetchAdd(Connection, RemoteAddress, long)
      */
-    long fetchAdd(RemoteAddress remote, long add);
+    default long fetchAdd(RemoteAddress remote, long add) {
+        return perform(WorkRequest.fetchAdd(this, remote, add)).original().orElseThrow();
+    }
 
     /**
      * Replaces 64 bits of the peer's memory if they equal the expected value, and returns the earlier value.
      *
      * @see WorkRequest#compareSwap(Connection, RemoteAddress, long, long)
      */
-    long compareSwap(RemoteAddress remote, long compare, long swap);
+    default long compareSwap(RemoteAddress remote, long compare, long swap) {
+        return perform(WorkRequest.compareSwap(this, remote, compare, swap))
+                .original()
+                .orElseThrow();
+    }
 
     /**
      * Watches the state of the connection until the connection is closed. The listener gets the present state first,
      * and then every change, one at a time. Each change comes after the earlier completions of the connection, as
      * {@link SessionListener#connectionChanged} describes.
      */
-    Subscription watch(Consumer<ConnectionStateChange> listener);
+    Subscription watch(Consumer<ConnectionEvent> listener);
 
     /**
      * Carries out all posted work, also of earlier posts on queues, and then closes. Returns when the connection is
@@ -137,7 +184,9 @@ public interface Connection extends AutoCloseable {
      *     arrived. A successful flush, Read or atomic operation confirms the data before it. FAILED_PRECONDITION if
      *     posted work did not reach the sidecar; the connection stays open.
      */
-    void disconnect();
+    default void disconnect() {
+        CallFuture.await(disconnectAsync());
+    }
 
     CompletableFuture<Void> disconnectAsync();
 

@@ -39,7 +39,7 @@ final class ConnectionCalls {
                 .setOptions(options.proto())
                 .setPrivateData(options.privateData())
                 .build();
-        return made(session, start(session, request), ConnectResponse::getConnection, options);
+        return made(start(session, request), response -> session.adopt(response.getConnection(), options));
     }
 
     /** Connects with a created connection, behind the work that was posted to it. */
@@ -50,7 +50,7 @@ final class ConnectionCalls {
                 .setConnection(created.id())
                 .setAfterPosts(created.posts())
                 .build();
-        return created.setUp(start(session, request), ConnectResponse::getConnection);
+        return made(start(session, request), response -> created.establish(response.getConnection()));
     }
 
     private static ConnectRequest.Builder request(GrpcSession session, String host, int port) {
@@ -76,13 +76,12 @@ final class ConnectionCalls {
                 .build();
     }
 
-    /** Returns a future of the new connection that a call sets up. */
-    static <R> CompletableFuture<Connection> made(
-            GrpcSession session,
-            CallFuture<R> call,
-            Function<? super R, io.sidewarp.v1.Connection> description,
-            ConnectionOptions options) {
-        return call.<Connection, GrpcConnection>created(
-                response -> session.adopt(description.apply(response), options), GrpcConnection::abandon);
+    /**
+     * Returns a future of the connection that a call sets up. If the future ends first, the connection is aborted.
+     *
+     * @param connection takes the answer of the sidecar; runs on the event loop
+     */
+    static <R> CompletableFuture<Connection> made(CallFuture<R> call, Function<R, GrpcConnection> connection) {
+        return call.<Connection, GrpcConnection>created(connection, GrpcConnection::abandon);
     }
 }

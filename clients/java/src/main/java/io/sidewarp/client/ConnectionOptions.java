@@ -5,11 +5,7 @@ package io.sidewarp.client;
 
 import com.google.protobuf.ByteString;
 import io.sidewarp.v1.CrcPreference;
-import io.sidewarp.v1.Llp;
-import io.sidewarp.v1.ReadDepthNegotiation;
-import io.sidewarp.v1.ReadyIndication;
 import java.time.Duration;
-import java.util.List;
 
 /** Options of a connection, for the side that connects or the side that accepts. Each option has a default. */
 public final class ConnectionOptions {
@@ -52,8 +48,11 @@ public final class ConnectionOptions {
 
         private Builder() {}
 
-        public Builder llp(Llp value) {
-            proto.setLlp(value);
+        /**
+         * Sets the lower layer protocol. The default is TCP to connect, and the listener's protocol to accept.
+         */
+        public Builder llp(LowerLayerProtocol value) {
+            proto.setLlpValue(Protos.number(value));
             return this;
         }
 
@@ -64,7 +63,7 @@ public final class ConnectionOptions {
 
         /**
          * Sets the inbound RDMA Read Requests and Atomic Requests that are served at a time, at most
-         * {@code Limits.max_ird}. Without negotiation, set the peer's ord to the same value.
+         * {@link SessionLimits#maxIrd()}. Without negotiation, set the peer's ord to the same value.
          */
         public Builder ird(int value) {
             proto.setIrd(value);
@@ -72,7 +71,7 @@ public final class ConnectionOptions {
         }
 
         /**
-         * Sets the outbound RDMA Read Requests and Atomic Requests at a time, at most {@code Limits.max_ord}. Without
+         * Sets the outbound RDMA Read Requests and Atomic Requests at a time, at most {@link SessionLimits#maxOrd()}. Without
          * negotiation, the value must not exceed the peer's ird.
          */
         public Builder ord(int value) {
@@ -123,14 +122,17 @@ public final class ConnectionOptions {
         }
 
         /** Sets the ready-to-receive indications that this side can send and accept, in order of preference. */
-        public Builder readyIndications(ReadyIndication... kinds) {
-            proto.getMpaBuilder().clearReadyIndications().addAllReadyIndications(List.of(kinds));
+        public Builder readyIndications(ReadyToReceive... kinds) {
+            proto.getMpaBuilder().clearReadyIndications();
+            for (ReadyToReceive kind : kinds) {
+                proto.getMpaBuilder().addReadyIndicationsValue(Protos.number(kind));
+            }
             return this;
         }
 
         /** Sets the way in which both sides tell each other their IRD and ORD. */
-        public Builder readDepths(ReadDepthNegotiation negotiation) {
-            proto.getMpaBuilder().setReadDepths(negotiation);
+        public Builder readDepths(ReadDepthExchange exchange) {
+            proto.getMpaBuilder().setReadDepthsValue(Protos.number(exchange));
             return this;
         }
 
@@ -142,7 +144,7 @@ public final class ConnectionOptions {
 
         /**
          * Sets the work requests that can be outstanding on the send queue of the connection: all kinds except
-         * receives. At most {@code Limits.max_send_queue}; 0 for the sidecar's default.
+         * receives. At most {@link SessionLimits#maxSendQueue()}; 0 for the sidecar's default.
          */
         public Builder sendQueue(int value) {
             proto.setSendQueue(value);
@@ -150,7 +152,7 @@ public final class ConnectionOptions {
         }
 
         /**
-         * Sets the receives that can be outstanding on the connection, at most {@code Limits.max_receive_queue}; 0 for
+         * Sets the receives that can be outstanding on the connection, at most {@link SessionLimits#maxReceiveQueue()}; 0 for
          * the sidecar's default.
          */
         public Builder receiveQueue(int value) {
@@ -191,8 +193,8 @@ public final class ConnectionOptions {
         }
 
         /**
-         * Sets the private data for the peer's application. Limits.max_private_data is the limit for connect;
-         * ConnectionRequest.max_private_data is the limit for accept.
+         * Sets the private data for the peer's application. {@link SessionLimits#maxPrivateData()} is the limit for
+         * connect; {@link IncomingConnection#maxPrivateData()} is the limit for accept.
          */
         public Builder privateData(byte[] value) {
             privateData = ByteString.copyFrom(value);

@@ -27,11 +27,11 @@ public final class ConnectionRejectedException extends SidewarpException {
 
     /** Returns the RDMA Reads that the peer serves at a time, if the peer announced them. */
     public OptionalInt peerIrd() {
-        return rejection.hasPeerIrd() ? OptionalInt.of(rejection.getPeerIrd()) : OptionalInt.empty();
+        return Descriptions.optional(rejection.hasPeerIrd(), rejection.getPeerIrd());
     }
 
     /** Returns the RDMA Reads that the peer wanted this side to serve at a time, if the peer announced them. */
     public OptionalInt peerOrd() {
-        return rejection.hasPeerOrd() ? OptionalInt.of(rejection.getPeerOrd()) : OptionalInt.empty();
+        return Descriptions.optional(rejection.hasPeerOrd(), rejection.getPeerOrd());
     }
 }

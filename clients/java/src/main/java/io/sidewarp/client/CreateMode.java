@@ -17,13 +17,5 @@ public enum CreateMode {
      */
     OPEN_OR_CREATE,
     /** Creates the file. It replaces a file that an earlier sidecar created for the same user. */
-    REPLACE;
-
-    io.sidewarp.v1.SharedBacking.Builder addTo(io.sidewarp.v1.SharedBacking.Builder backing) {
-        return switch (this) {
-            case MUST_BE_NEW -> backing.setCreate(true);
-            case OPEN_OR_CREATE -> backing.setCreateMode(io.sidewarp.v1.CreateMode.CREATE_MODE_OPEN_OR_CREATE);
-            case REPLACE -> backing.setCreateMode(io.sidewarp.v1.CreateMode.CREATE_MODE_REPLACE);
-        };
-    }
+    REPLACE
 }

@@ -35,7 +35,7 @@ final class Errors {
                 ? Status.UNAVAILABLE.withDescription(
                         "the sidecar at " + target + " ended the call: " + TransportErrors.reasonOfReset(received))
                 : received;
-        RdmaError rdmaError = null;
+        RdmaErrorInfo rdmaError = null;
         Retry retry = null;
         com.google.rpc.Status details = trailers == null ? null : StatusProto.fromStatusAndTrailers(received, trailers);
         if (details != null) {
@@ -48,10 +48,10 @@ final class Errors {
                                 status.asRuntimeException());
                     }
                     if (detail.is(ErrorAdvice.class)) {
-                        retry = Retry.of(detail.unpack(ErrorAdvice.class).getRetry());
+                        retry = Retry.ofNumber(detail.unpack(ErrorAdvice.class).getRetryValue());
                     }
                     if (detail.is(RdmaError.class)) {
-                        rdmaError = detail.unpack(RdmaError.class);
+                        rdmaError = Descriptions.error(detail.unpack(RdmaError.class));
                     }
                 } catch (InvalidProtocolBufferException e) {
                     // Ignores a detail that cannot be read; the status itself still names the error.
@@ -65,27 +65,19 @@ final class Errors {
                 : new SidewarpException(status.getCode(), message, retry, rdmaError, cause);
     }
 
+    /** Interrupts the thread again, and returns the exception for its caller. */
     static SidewarpException interrupted(InterruptedException cause) {
+        Thread.currentThread().interrupt();
         return new SidewarpException(Status.Code.CANCELLED, "the waiting thread was interrupted", null, cause);
     }
 
     static SidewarpException clientClosed(String target) {
-        return new SidewarpException(
-                Status.Code.CANCELLED,
-                "the client of " + target + " is closed: open another one with SidewarpClient.connect",
-                Retry.NEVER,
-                null,
-                null);
+        return closed("the client of " + target + " is closed: open another one with SidewarpClient.connect");
     }
 
     /** Returns the exception for a session that its caller closed. */
     static SidewarpException sessionClosed(String name) {
-        return new SidewarpException(
-                Status.Code.CANCELLED,
-                "session \"" + name + "\" is closed: open another one with SidewarpClient.openSession",
-                Retry.NEVER,
-                null,
-                null);
+        return closed("session \"" + name + "\" is closed: open another one with SidewarpClient.openSession");
     }
 
     /** Returns the exception for a session whose call ended for another reason. */
@@ -115,13 +107,13 @@ final class Errors {
                 cause);
     }
 
+    /** Returns the exception for the use of an object that this side closed. */
+    private static SidewarpException closed(String message) {
+        return new SidewarpException(Status.Code.CANCELLED, message, Retry.NEVER, null, null);
+    }
+
     static SidewarpException queueClosed() {
-        return new SidewarpException(
-                Status.Code.CANCELLED,
-                "the queue is closed: open another one with Session.openQueue",
-                Retry.NEVER,
-                null,
-                null);
+        return closed("the queue is closed: open another one with Session.openQueue");
     }
 
     static SidewarpException queueDrained() {
@@ -154,46 +146,19 @@ final class Errors {
                 taken + credits + " work requests of the queue were outstanding for " + timeout + remedy);
     }
 
-    /**
-     * Describes an error of the RDMA protocols in one line, for example "the peer reported DDP error 1/1: Base or
-     * bounds violation".
-     */
-    static String describe(RdmaError error) {
-        String layer = switch (error.getLayer()) {
-            case 0 -> "RDMAP";
-            case 1 -> "DDP";
-            case 2 -> "LLP";
-            default -> "layer " + error.getLayer();
-        };
-        return "%s %s error %d/%d: %s"
-                .formatted(
-                        error.getRemote() ? "the peer reported" : "this side found",
-                        layer,
-                        error.getType(),
-                        error.getCode(),
-                        error.getName());
-    }
-
-    private static String describe(Status status, @Nullable RdmaError rdmaError, String target) {
-        StringBuilder text = new StringBuilder(128);
+    private static String describe(Status status, @Nullable RdmaErrorInfo rdmaError, String target) {
         String description = status.getDescription();
         Optional<String> broken = TransportErrors.explain(status, target);
+        String text;
         if (broken.isPresent()) {
-            text.append(broken.get());
-        } else if (description != null && description.contains("CallOptions deadline")) {
-            text.append("the sidecar at ")
-                    .append(target)
-                    .append(" did not answer in time: ")
-                    .append(description);
-        } else if (description != null && !description.isEmpty()) {
-            text.append(description);
+            text = broken.get();
+        } else if (description == null || description.isEmpty()) {
+            text = "the sidecar gave no reason";
+        } else if (description.contains("CallOptions deadline")) {
+            text = "the sidecar at " + target + " did not answer in time: " + description;
         } else {
-            text.append("the sidecar gave no reason");
+            text = description;
         }
-        text.append(" (").append(status.getCode()).append(')');
-        if (rdmaError != null) {
-            text.append(" [").append(describe(rdmaError)).append(']');
-        }
-        return text.toString();
+        return text + " (" + status.getCode() + ")" + (rdmaError == null ? "" : " [" + rdmaError + "]");
     }
 }

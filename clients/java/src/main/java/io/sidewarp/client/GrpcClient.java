@@ -9,9 +9,7 @@ import io.grpc.Status;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthGrpc;
-import io.sidewarp.v1.Association;
 import io.sidewarp.v1.ConnectionServiceGrpc;
-import io.sidewarp.v1.DeviceInfo;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.GetDeviceRequest;
 import io.sidewarp.v1.ListAssociationsRequest;
@@ -19,7 +17,6 @@ import io.sidewarp.v1.ListConnectionsRequest;
 import io.sidewarp.v1.ListRegionsRequest;
 import io.sidewarp.v1.ListSessionsRequest;
 import io.sidewarp.v1.MemoryServiceGrpc;
-import io.sidewarp.v1.SessionInfo;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -80,33 +77,45 @@ final class GrpcClient implements SidewarpClient {
     }
 
     @Override
-    public DeviceInfo device() {
-        return call(DeviceServiceGrpc.getGetDeviceMethod(), GetDeviceRequest.getDefaultInstance())
-                .getDevice();
+    public RdmaDeviceInfo device() {
+        return Descriptions.device(call(DeviceServiceGrpc.getGetDeviceMethod(), GetDeviceRequest.getDefaultInstance())
+                .getDevice());
     }
 
     @Override
-    public List<SessionInfo> listSessions() {
+    public List<OpenSessionInfo> listSessions() {
         return call(DeviceServiceGrpc.getListSessionsMethod(), ListSessionsRequest.getDefaultInstance())
-                .getSessionsList();
+                .getSessionsList()
+                .stream()
+                .map(Descriptions::session)
+                .toList();
     }
 
     @Override
-    public List<io.sidewarp.v1.Connection> listConnections() {
+    public List<ConnectionInfo> listConnections() {
         return call(ConnectionServiceGrpc.getListConnectionsMethod(), ListConnectionsRequest.getDefaultInstance())
-                .getConnectionsList();
+                .getConnectionsList()
+                .stream()
+                .map(Descriptions::connection)
+                .toList();
     }
 
     @Override
-    public List<Association> listAssociations() {
+    public List<AssociationInfo> listAssociations() {
         return call(ConnectionServiceGrpc.getListAssociationsMethod(), ListAssociationsRequest.getDefaultInstance())
-                .getAssociationsList();
+                .getAssociationsList()
+                .stream()
+                .map(Descriptions::association)
+                .toList();
     }
 
     @Override
-    public List<io.sidewarp.v1.Region> listRegions() {
+    public List<RegionInfo> listRegions() {
         return call(MemoryServiceGrpc.getListRegionsMethod(), ListRegionsRequest.getDefaultInstance())
-                .getRegionsList();
+                .getRegionsList()
+                .stream()
+                .map(Descriptions::region)
+                .toList();
     }
 
     @Override
@@ -205,7 +214,6 @@ final class GrpcClient implements SidewarpClient {
         try {
             Thread.sleep(millis);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
             throw Errors.interrupted(e);
         }
     }

@@ -7,30 +7,20 @@ import com.google.protobuf.ByteString;
 import io.grpc.CallOptions;
 import io.grpc.Status;
 import io.sidewarp.v1.ConnectionServiceGrpc;
-import io.sidewarp.v1.ConnectionState;
-import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.FlushRequest;
-import io.sidewarp.v1.FlushResponse;
 import io.sidewarp.v1.PerformRequest;
-import io.sidewarp.v1.PerformResponse;
 import io.sidewarp.v1.ReadRequest;
-import io.sidewarp.v1.ReadResponse;
 import io.sidewarp.v1.ReceiveRequest;
-import io.sidewarp.v1.ReceiveResponse;
 import io.sidewarp.v1.SendRequest;
-import io.sidewarp.v1.SendResponse;
-import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.TransferServiceGrpc;
 import io.sidewarp.v1.WatchConnectionRequest;
 import io.sidewarp.v1.WriteRequest;
-import io.sidewarp.v1.WriteResponse;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.function.Function;
 
 /** A connection of a session. */
 final class GrpcConnection implements Connection {
@@ -39,69 +29,63 @@ final class GrpcConnection implements Connection {
 
     private final GrpcSession session;
     private final ByteString ownPrivateData;
-    private final CompletableFuture<ConnectionStateChange> closed = new CompletableFuture<>();
+    private final CompletableFuture<ConnectionEvent> closed = new CompletableFuture<>();
     private final Consumer<SidewarpException> failure = closed::completeExceptionally;
     private final Confirmation confirmation = new Confirmation();
     private final AtomicBoolean outcomeTold = new AtomicBoolean();
     private final ConnectionTraffic traffic;
-    private volatile io.sidewarp.v1.Connection established;
-    private volatile ConnectionState state;
+    private final long id;
+    private volatile ConnectionInfo established;
+    private volatile ByteString privateData;
+    private volatile State state;
     private volatile boolean failed;
 
     GrpcConnection(
             GrpcSession session,
-            io.sidewarp.v1.Connection established,
+            io.sidewarp.v1.Connection description,
             ConnectionOptions options,
             ConnectionTraffic traffic) {
         this.session = session;
-        this.established = established;
         this.traffic = traffic;
         ownPrivateData = options.privateData();
-        state = established.getState();
+        id = description.getId();
+        established = Descriptions.connection(description);
+        privateData = description.getPrivateData();
+        state = established.state();
     }
 
     @Override
     public long id() {
-        return established.getId();
+        return id;
     }
 
     @Override
     public byte[] privateData() {
-        return established.getPrivateData().toByteArray();
+        return privateData.toByteArray();
     }
 
     @Override
-    public io.sidewarp.v1.Connection established() {
+    public ConnectionInfo established() {
         return established;
     }
 
     @Override
-    public io.sidewarp.v1.Connection info() {
+    public ConnectionInfo info() {
         return session.listConnections().stream()
-                .filter(connection -> connection.getId() == id())
+                .filter(connection -> connection.id() == id())
                 .findAny()
                 .orElseThrow(() ->
                         new SidewarpException(Status.Code.NOT_FOUND, "connection " + id() + " is closed and gone"));
     }
 
     @Override
-    public ConnectionState state() {
+    public State state() {
         return state;
     }
 
     @Override
-    public CompletableFuture<ConnectionStateChange> closed() {
+    public CompletableFuture<ConnectionEvent> closed() {
         return closed.copy();
-    }
-
-    @Override
-    public WorkCompletion write(Sge local, RemoteAddress remote) {
-        return CallFuture.await(writeAsync(local, remote));
-    }
-
-    @Override
-    public CompletableFuture<WorkCompletion> writeAsync(Sge local, RemoteAddress remote) {
-        return writeAsync(List.of(local), remote);
     }
 
     @Override
@@ -109,16 +93,13 @@ final class GrpcConnection implements Connection {
         WriteRequest request = WriteRequest.newBuilder()
                 .setSession(session.id())
                 .setConnection(id())
-                .setWork(Protos.write(remote, local))
+                .setWork(WorkRequest.write(this, remote, elements(local))
+                        .toProto()
+                        .getWrite())
                 .build();
         confirmation.posted(true);
         return session.start(TransferServiceGrpc.getWriteMethod(), request, CallOptions.DEFAULT)
-                .converted(completed(WriteResponse::getCompletion));
-    }
-
-    @Override
-    public WorkCompletion read(Sge local, RemoteAddress remote) {
-        return CallFuture.await(readAsync(local, remote));
+                .converted(response -> Protos.completed(response.getCompletion()));
     }
 
     @Override
@@ -126,46 +107,23 @@ final class GrpcConnection implements Connection {
         ReadRequest request = ReadRequest.newBuilder()
                 .setSession(session.id())
                 .setConnection(id())
-                .setWork(Protos.read(remote, local))
+                .setWork(WorkRequest.read(this, remote, local).toProto().getRead())
                 .build();
         long ticket = confirmation.posted(false);
         return session.start(TransferServiceGrpc.getReadMethod(), request, CallOptions.DEFAULT)
-                .converted(answered(ticket, completed(ReadResponse::getCompletion)));
-    }
-
-    @Override
-    public WorkCompletion send(Sge local) {
-        return send(local, false);
-    }
-
-    @Override
-    public WorkCompletion send(Sge local, boolean solicited) {
-        return CallFuture.await(sendAsync(local, solicited));
-    }
-
-    @Override
-    public CompletableFuture<WorkCompletion> sendAsync(Sge local, boolean solicited) {
-        return sendAsync(List.of(local), solicited);
+                .converted(response -> answered(ticket, Protos.completed(response.getCompletion())));
     }
 
     @Override
     public CompletableFuture<WorkCompletion> sendAsync(List<Sge> local, boolean solicited) {
-        return send(Protos.send(local).toBuilder().setSolicited(solicited));
+        WorkRequest send = WorkRequest.send(this, elements(local));
+        return send(solicited ? send.solicited() : send);
     }
 
     @Override
     public CompletableFuture<WorkCompletion> sendInvalidateAsync(List<Sge> local, boolean solicited, int stag) {
-        return send(Protos.send(local).toBuilder().setSolicited(solicited).setInvalidateStag(stag));
-    }
-
-    @Override
-    public WorkCompletion receive(Sge local) {
-        return CallFuture.await(receiveAsync(local));
-    }
-
-    @Override
-    public CompletableFuture<WorkCompletion> receiveAsync(Sge local) {
-        return receiveAsync(List.of(local));
+        WorkRequest send = WorkRequest.send(this, elements(local)).invalidating(stag);
+        return send(solicited ? send.solicited() : send);
     }
 
     @Override
@@ -173,15 +131,10 @@ final class GrpcConnection implements Connection {
         ReceiveRequest request = ReceiveRequest.newBuilder()
                 .setSession(session.id())
                 .setConnection(id())
-                .setWork(Protos.receive(0, local))
+                .setWork(WorkRequest.receive(this, elements(local)).toProto().getReceive())
                 .build();
         return session.start(TransferServiceGrpc.getReceiveMethod(), request, CallOptions.DEFAULT)
-                .converted(completed(ReceiveResponse::getCompletion));
-    }
-
-    @Override
-    public void flush() {
-        CallFuture.await(flushAsync());
+                .converted(response -> Protos.completed(response.getCompletion()));
     }
 
     @Override
@@ -193,14 +146,11 @@ final class GrpcConnection implements Connection {
                 .setAfterPosts(traffic.posts())
                 .build();
         long ticket = confirmation.posted(false);
-        Function<FlushResponse, WorkCompletion> completion = answered(ticket, completed(FlushResponse::getCompletion));
         return session.start(TransferServiceGrpc.getFlushMethod(), request, CallOptions.DEFAULT)
-                .converted(completion.andThen(succeeded -> null));
-    }
-
-    @Override
-    public WorkCompletion perform(WorkRequest request) {
-        return CallFuture.await(performAsync(request));
+                .converted(response -> {
+                    answered(ticket, Protos.completed(response.getCompletion()));
+                    return null;
+                });
     }
 
     @Override
@@ -214,25 +164,15 @@ final class GrpcConnection implements Connection {
                 .setWork(request.toProto())
                 .build();
         long ticket = confirmation.posted(request.isData());
-        Function<PerformResponse, WorkCompletion> completion = completed(PerformResponse::getCompletion);
         return session.start(TransferServiceGrpc.getPerformMethod(), call, CallOptions.DEFAULT)
-                .converted(request.isAnswered() ? answered(ticket, completion) : completion);
+                .converted(response -> {
+                    WorkCompletion completion = Protos.completed(response.getCompletion());
+                    return request.isAnswered() ? answered(ticket, completion) : completion;
+                });
     }
 
     @Override
-    public long fetchAdd(RemoteAddress remote, long add) {
-        return perform(WorkRequest.fetchAdd(this, remote, add)).original().orElseThrow();
-    }
-
-    @Override
-    public long compareSwap(RemoteAddress remote, long compare, long swap) {
-        return perform(WorkRequest.compareSwap(this, remote, compare, swap))
-                .original()
-                .orElseThrow();
-    }
-
-    @Override
-    public Subscription watch(Consumer<ConnectionStateChange> listener) {
+    public Subscription watch(Consumer<ConnectionEvent> listener) {
         return Watch.start(
                 session,
                 WatchConnectionRequest.newBuilder()
@@ -240,11 +180,6 @@ final class GrpcConnection implements Connection {
                         .setConnection(id())
                         .build(),
                 listener);
-    }
-
-    @Override
-    public void disconnect() {
-        CallFuture.await(disconnectAsync());
     }
 
     @Override
@@ -299,8 +234,8 @@ final class GrpcConnection implements Connection {
 
     @Override
     public String toString() {
-        return "Connection[" + id() + ", " + established.getRemoteAddress() + ":" + established.getRemotePort() + ", "
-                + state + "]";
+        return "Connection[" + id() + ", " + established.remoteAddress() + ":" + established.remotePort() + ", " + state
+                + "]";
     }
 
     /** Returns the private data that connect or accept sends to the peer. */
@@ -313,21 +248,12 @@ final class GrpcConnection implements Connection {
         return traffic.posts();
     }
 
-    /**
-     * Returns a future of this connection, after a call has set it up. If the future ends first, the connection is
-     * aborted.
-     */
-    <R> CompletableFuture<Connection> setUp(
-            CallFuture<R> call, Function<? super R, io.sidewarp.v1.Connection> description) {
-        return call.<Connection, GrpcConnection>created(
-                response -> establish(description.apply(response)), GrpcConnection::abandon);
-    }
-
     /** Records the result of the set-up. Runs on the event loop, as the connection's events do. */
-    private GrpcConnection establish(io.sidewarp.v1.Connection description) {
-        established = description;
-        if (state == ConnectionState.CONNECTION_STATE_IDLE || state == ConnectionState.CONNECTION_STATE_CONNECTING) {
-            state = description.getState();
+    GrpcConnection establish(io.sidewarp.v1.Connection description) {
+        privateData = description.getPrivateData();
+        established = Descriptions.connection(description);
+        if (state == State.IDLE || state == State.CONNECTING) {
+            state = established.state();
         }
         return this;
     }
@@ -372,11 +298,11 @@ final class GrpcConnection implements Connection {
     }
 
     /** Takes a state change of the session's events. */
-    void onChange(ConnectionStateChange change) {
-        failed |= change.hasError() || change.getState() == ConnectionState.CONNECTION_STATE_TERMINATED;
-        state = change.getState();
-        if (change.getState() == ConnectionState.CONNECTION_STATE_CLOSED) {
-            closed.complete(change);
+    void onEvent(ConnectionEvent event) {
+        failed |= event.error().isPresent() || event.state() == State.TERMINATED;
+        state = event.state();
+        if (event.state() == State.CLOSED) {
+            closed.complete(event);
         }
     }
 
@@ -398,30 +324,24 @@ final class GrpcConnection implements Connection {
                 .converted(response -> null);
     }
 
-    private CompletableFuture<WorkCompletion> send(SendWork.Builder work) {
+    private CompletableFuture<WorkCompletion> send(WorkRequest send) {
         SendRequest request = SendRequest.newBuilder()
                 .setSession(session.id())
                 .setConnection(id())
-                .setWork(work)
+                .setWork(send.toProto().getSend())
                 .build();
         confirmation.posted(true);
         return session.start(TransferServiceGrpc.getSendMethod(), request, CallOptions.DEFAULT)
-                .converted(completed(SendResponse::getCompletion));
+                .converted(response -> Protos.completed(response.getCompletion()));
     }
 
-    /** Returns a completion that also records the answer of the peer after a success. */
-    private <R> Function<R, WorkCompletion> answered(long ticket, Function<R, WorkCompletion> completion) {
-        return response -> {
-            WorkCompletion succeeded = completion.apply(response);
-            confirmation.answered(ticket);
-            return succeeded;
-        };
+    private static Sge[] elements(List<Sge> local) {
+        return local.toArray(Sge[]::new);
     }
 
-    private <R> Function<R, WorkCompletion> completed(Function<R, io.sidewarp.v1.WorkCompletion> completion) {
-        return response -> {
-            io.sidewarp.v1.WorkCompletion ended = completion.apply(response);
-            return Protos.completion(ended, ended.getId()).orThrow();
-        };
+    /** Records the answer of the peer to work that succeeded. */
+    private WorkCompletion answered(long ticket, WorkCompletion succeeded) {
+        confirmation.answered(ticket);
+        return succeeded;
     }
 }

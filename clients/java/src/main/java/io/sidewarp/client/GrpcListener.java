@@ -17,6 +17,7 @@ import io.sidewarp.v1.Listening;
 import io.sidewarp.v1.RejectRequest;
 import io.sidewarp.v1.RejectResponse;
 import java.lang.System.Logger.Level;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -52,7 +53,7 @@ final class GrpcListener implements Listener {
                 .setSession(session.id())
                 .setAddress(address)
                 .setPort(port)
-                .setLlp(options.llp())
+                .setLlpValue(Protos.number(options.llp()))
                 .setBacklog(options.backlog())
                 .setOptions(options.connections().proto())
                 .build();
@@ -199,14 +200,23 @@ final class GrpcListener implements Listener {
         }
 
         @Override
-        public ConnectionRequest info() {
-            return request;
+        public int mpaRevision() {
+            return request.getMpaRevision();
         }
 
         @Override
-        public Connection accept(ConnectionOptions options) {
-            Transport.checkMayBlock();
-            return CallFuture.await(acceptAsync(options));
+        public OptionalInt peerIrd() {
+            return Descriptions.optional(request.hasPeerIrd(), request.getPeerIrd());
+        }
+
+        @Override
+        public OptionalInt peerOrd() {
+            return Descriptions.optional(request.hasPeerOrd(), request.getPeerOrd());
+        }
+
+        @Override
+        public int maxPrivateData() {
+            return request.getMaxPrivateData();
         }
 
         @Override
@@ -219,22 +229,16 @@ final class GrpcListener implements Listener {
                     .build();
             CallFuture<AcceptResponse> accepting =
                     decide(ConnectionServiceGrpc.getAcceptMethod(), accept, CallOptions.DEFAULT);
-            return ConnectionCalls.made(session, accepting, AcceptResponse::getConnection, options);
-        }
-
-        @Override
-        public Connection accept(Connection created) {
-            Transport.checkMayBlock();
-            return CallFuture.await(acceptAsync(created));
+            return ConnectionCalls.made(accepting, response -> session.adopt(response.getConnection(), options));
         }
 
         @Override
         public CompletableFuture<Connection> acceptAsync(Connection created) {
             GrpcConnection given = (GrpcConnection) created;
             AcceptRequest accept = ConnectionCalls.accept(session, id(), given);
-            return given.setUp(
+            return ConnectionCalls.made(
                     decide(ConnectionServiceGrpc.getAcceptMethod(), accept, CallOptions.DEFAULT),
-                    AcceptResponse::getConnection);
+                    response -> given.establish(response.getConnection()));
         }
 
         @Override

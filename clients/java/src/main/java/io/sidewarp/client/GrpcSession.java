@@ -6,49 +6,33 @@ package io.sidewarp.client;
 import io.grpc.CallOptions;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import io.sidewarp.v1.AllocateProtectionDomainRequest;
 import io.sidewarp.v1.CloseSessionRequest;
-import io.sidewarp.v1.ConnectionServiceGrpc;
-import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ConnectionStateChange;
-import io.sidewarp.v1.DeallocateProtectionDomainRequest;
 import io.sidewarp.v1.DeviceServiceGrpc;
-import io.sidewarp.v1.Limits;
-import io.sidewarp.v1.ListConnectionsRequest;
 import io.sidewarp.v1.ListRegionsRequest;
 import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.OpenSessionRequest;
 import io.sidewarp.v1.OpenSessionResponse;
+import io.sidewarp.v1.RegionFault;
 import io.sidewarp.v1.SessionOpened;
+import io.sidewarp.v1.SharedReceiveQueueLimitReached;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A session over the OpenSession call. The end of that call fails everything outstanding. */
 final class GrpcSession implements Session {
 
     private static final System.Logger LOG = System.getLogger(GrpcSession.class.getName());
-
-    /**
-     * Maximum number of state changes kept for connections whose set-up call is not answered yet. The oldest are
-     * dropped.
-     */
-    private static final int EARLY_CHANGES = 256;
 
     /**
      * Time for connections to close gracefully, equal to the sidecar's default. Half of a call's time limit is the
@@ -60,6 +44,8 @@ final class GrpcSession implements Session {
     private final String name;
     private final Consumer<GrpcSession> ended;
     private final CompletableFuture<SessionOpened> opened = new CompletableFuture<>();
+    private final CompletableFuture<SessionLimits> limits =
+            opened.thenApply(session -> Descriptions.limits(session.getLimits()));
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final List<SessionListener> listeners = new CopyOnWriteArrayList<>();
     private final ExecutorService events = Executors.newSingleThreadExecutor(
@@ -72,21 +58,8 @@ final class GrpcSession implements Session {
     /** Queues that are told of closed connections. */
     private final Set<SessionQueue> queues = ConcurrentHashMap.newKeySet();
 
-    private final Map<Long, GrpcConnection> connections = new ConcurrentHashMap<>();
     private final SessionTraffic traffic;
-
-    /** Changes of connections that are not known yet. Guarded by itself. */
-    private final Map<Long, ConnectionStateChange> early = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, ConnectionStateChange> eldest) {
-            return size() > EARLY_CHANGES;
-        }
-    };
-
-    /** Connections whose data was not confirmed when the session ended. */
-    private volatile List<GrpcConnection> unconfirmed = List.of();
+    private final SessionConnections connections;
 
     private volatile boolean closing;
     private volatile @Nullable SidewarpException end;
@@ -98,6 +71,7 @@ final class GrpcSession implements Session {
         this.ended = ended;
         regions = new Regions(this, client);
         traffic = new SessionTraffic(client.transport());
+        connections = new SessionConnections(this, traffic);
     }
 
     /** Starts the session's call and waits for its first response. */
@@ -131,8 +105,8 @@ final class GrpcSession implements Session {
     }
 
     @Override
-    public Limits limits() {
-        return opened.join().getLimits();
+    public SessionLimits limits() {
+        return limits.join();
     }
 
     @Override
@@ -142,13 +116,7 @@ final class GrpcSession implements Session {
 
     @Override
     public ProtectionDomain allocateProtectionDomain() {
-        return Creation.create(
-                this,
-                MemoryServiceGrpc.getAllocateProtectionDomainMethod(),
-                AllocateProtectionDomainRequest.newBuilder().setSession(id()).build(),
-                "allocate a protection domain",
-                response -> new Domain(response.getProtectionDomain()),
-                Domain::abandon);
+        return GrpcProtectionDomain.allocate(this);
     }
 
     @Override
@@ -178,12 +146,6 @@ final class GrpcSession implements Session {
     }
 
     @Override
-    public Connection connect(String host, int port, ConnectionOptions options) {
-        Transport.checkMayBlock();
-        return CallFuture.await(connectAsync(host, port, options));
-    }
-
-    @Override
     public CompletableFuture<Connection> connectAsync(String host, int port, ConnectionOptions options) {
         return ConnectionCalls.connect(this, host, port, options);
     }
@@ -191,12 +153,6 @@ final class GrpcSession implements Session {
     @Override
     public Connection createConnection(ConnectionOptions options) {
         return ConnectionCalls.create(this, options);
-    }
-
-    @Override
-    public Connection connect(String host, int port, Connection created) {
-        Transport.checkMayBlock();
-        return CallFuture.await(connectAsync(host, port, created));
     }
 
     @Override
@@ -210,31 +166,44 @@ final class GrpcSession implements Session {
     }
 
     @Override
-    public WorkQueue openQueue(int requests) {
-        return openQueue(QueueOptions.defaults().withOutstanding(requests));
-    }
-
-    @Override
     public WorkQueue openQueue(QueueOptions options) {
-        return QueueOpener.open(this, options);
+        return switch (options.path()) {
+            case GRPC -> GrpcWorkQueue.open(this, options.outstanding());
+            case RINGS -> RingWorkQueue.open(this, options);
+            case ANY -> openAnyQueue(options);
+        };
+    }
+
+    private WorkQueue openAnyQueue(QueueOptions options) {
+        try {
+            return RingWorkQueue.open(this, options);
+        } catch (SidewarpException e) {
+            // Rings are not possible here (DEBUG), or they are possible and there is no space for them (WARNING).
+            Level level = switch (e.code()) {
+                case UNIMPLEMENTED, FAILED_PRECONDITION -> Level.DEBUG;
+                case RESOURCE_EXHAUSTED -> Level.WARNING;
+                default -> throw e;
+            };
+            LOG.log(level, () -> "a queue uses gRPC instead of rings: " + e.getMessage());
+            return GrpcWorkQueue.open(this, options.outstanding());
+        }
     }
 
     @Override
-    public List<io.sidewarp.v1.Region> listRegions() {
+    public List<RegionInfo> listRegions() {
         return CallFuture.await(start(
                         MemoryServiceGrpc.getListRegionsMethod(),
                         ListRegionsRequest.newBuilder().setSession(id()).build(),
                         timeLimited()))
-                .getRegionsList();
+                .getRegionsList()
+                .stream()
+                .map(Descriptions::region)
+                .toList();
     }
 
     @Override
-    public List<io.sidewarp.v1.Connection> listConnections() {
-        return CallFuture.await(start(
-                        ConnectionServiceGrpc.getListConnectionsMethod(),
-                        ListConnectionsRequest.newBuilder().setSession(id()).build(),
-                        timeLimited()))
-                .getConnectionsList();
+    public List<ConnectionInfo> listConnections() {
+        return connections.list();
     }
 
     @Override
@@ -267,7 +236,7 @@ final class GrpcSession implements Session {
         }
         regions.unmapAll();
         SidewarpException cause = end;
-        if (loss == null && cause != null && unconfirmed.stream().anyMatch(GrpcConnection::takeLoss)) {
+        if (loss == null && cause != null && connections.takeLossAtEnd()) {
             loss = Errors.unconfirmed("session \"" + name + "\"", cause);
         }
         if (loss != null) {
@@ -282,7 +251,7 @@ final class GrpcSession implements Session {
     private @Nullable SidewarpException closeAtSidecar() {
         Duration half = client.options().callTimeout().dividedBy(2);
         Duration grace = half.compareTo(CLOSE_GRACE) < 0 ? half : CLOSE_GRACE;
-        SidewarpException loss = disconnectBehindQueues(grace);
+        SidewarpException loss = connections.disconnectBehindQueues(grace);
         CloseSessionRequest request = CloseSessionRequest.newBuilder()
                 .setSession(id())
                 .setGrace(Protos.duration(grace))
@@ -297,32 +266,8 @@ final class GrpcSession implements Session {
             }
             return isEnded() || e.code() == Status.Code.UNIMPLEMENTED ? null : e;
         }
-        connections.values().forEach(GrpcConnection::takeLoss);
+        connections.takeLosses();
         return loss;
-    }
-
-    /** Disconnects the connections that were used on queues, because CloseSession could overtake their posts. */
-    private @Nullable SidewarpException disconnectBehindQueues(Duration grace) {
-        List<CompletableFuture<Void>> ends = connections.values().stream()
-                .filter(GrpcConnection::hasPosts)
-                .map(GrpcConnection::disconnectAsync)
-                .toList();
-        try {
-            CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
-                    .get(Durations.nanos(grace), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (TimeoutException e) {
-            // CloseSession aborts the remaining connections, and reports unconfirmed data.
-        } catch (ExecutionException e) {
-            // CloseSession reports the outcome of a connection that is gone.
-            return e.getCause() instanceof SidewarpException failure
-                            && failure.code() != Status.Code.NOT_FOUND
-                            && !isEnded()
-                    ? failure
-                    : null;
-        }
-        return null;
     }
 
     GrpcClient client() {
@@ -402,32 +347,30 @@ final class GrpcSession implements Session {
 
     /** Adds a connection that the sidecar has described to this session. */
     GrpcConnection adopt(io.sidewarp.v1.Connection description, ConnectionOptions options) {
-        GrpcConnection connection = new GrpcConnection(this, description, options, traffic.adopt(description.getId()));
-        ConnectionStateChange change;
-        synchronized (early) {
-            connections.put(connection.id(), connection);
-            change = early.remove(connection.id());
-        }
-        failAtEnd(connection.failure());
-        if (change != null) {
-            // The last change makes the session forget the connection.
-            deliver(connection, change);
-        }
-        return connection;
+        return connections.adopt(description, options);
     }
 
     private void onEvent(OpenSessionResponse response) {
         switch (response.getEventCase()) {
             case OPENED -> opened.complete(response.getOpened());
-            case CONNECTION -> onConnection(response.getConnection());
-            case REGION_FAULT -> tell(listener -> listener.regionFault(response.getRegionFault()));
+            case CONNECTION -> {
+                ConnectionStateChange change = response.getConnection();
+                onConnection(Descriptions.event(change), change.getCompletions());
+            }
+            case REGION_FAULT -> {
+                RegionFault fault = response.getRegionFault();
+                tell(listener -> listener.regionFault(fault.getRegion(), fault.getMessage()));
+            }
             case DRAINING ->
                 tell(listener ->
                         listener.draining(Protos.duration(response.getDraining().getGrace())));
-            case SHARED_RECEIVE_QUEUE_LIMIT ->
-                tell(listener -> listener.sharedReceiveLimitReached(response.getSharedReceiveQueueLimit()));
+            case SHARED_RECEIVE_QUEUE_LIMIT -> {
+                SharedReceiveQueueLimitReached reached = response.getSharedReceiveQueueLimit();
+                tell(listener ->
+                        listener.sharedReceiveLimitReached(reached.getSharedReceiveQueue(), reached.getLimit()));
+            }
             case EVENTS_LOST -> {
-                findClosedConnections();
+                connections.findClosed(this::loseEnd);
                 tell(listener -> listener.eventsLost(response.getEventsLost().getCount()));
             }
             case EVENT_NOT_SET -> {
@@ -436,75 +379,23 @@ final class GrpcSession implements Session {
         }
     }
 
-    /** Looks for connections that have closed, because their last events may be among the lost events. */
-    private void findClosedConnections() {
-        Set<Long> known = Set.copyOf(connections.keySet());
-        if (isEnded() || known.isEmpty()) {
-            return;
-        }
-        start(
-                        ConnectionServiceGrpc.getListConnectionsMethod(),
-                        ListConnectionsRequest.newBuilder().setSession(id()).build(),
-                        timeLimited())
-                .whenComplete((response, failure) -> {
-                    if (failure != null) {
-                        LOG.log(Level.WARNING, "events of session \"" + name + "\" were lost", failure);
-                        return;
-                    }
-                    Set<Long> open = response.getConnectionsList().stream()
-                            .map(io.sidewarp.v1.Connection::getId)
-                            .collect(Collectors.toSet());
-                    known.stream()
-                            .filter(id -> !open.contains(id) && connections.containsKey(id))
-                            .forEach(this::loseEnd);
-                });
-    }
-
     private void loseEnd(long id) {
-        GrpcConnection connection = connections.get(id);
-        if (connection != null) {
-            connection.loseEnd();
-        }
-        onConnection(ConnectionStateChange.newBuilder()
-                .setConnection(id)
-                .setState(ConnectionState.CONNECTION_STATE_CLOSED)
-                .setMessage("closed; the event with the reason was lost")
-                .build());
+        String message = "closed; the event with the reason was lost";
+        onConnection(new ConnectionEvent(id, Connection.State.CLOSED, Optional.empty(), message), 0);
     }
 
     /**
      * Tells the queues of a closed connection at once: later posts come behind the end of the connection. The event
      * itself waits for the earlier completions.
      */
-    private void onConnection(ConnectionStateChange change) {
-        if (change.getState() == ConnectionState.CONNECTION_STATE_CLOSED) {
-            queues.forEach(queue -> queue.connectionClosed(change.getConnection()));
+    private void onConnection(ConnectionEvent event, long completions) {
+        if (event.state() == Connection.State.CLOSED) {
+            queues.forEach(queue -> queue.connectionClosed(event.connection()));
         }
-        traffic.of(change.getConnection()).runBehind(change.getCompletions(), () -> {
-            follow(change);
-            tell(listener -> listener.connectionChanged(change));
+        traffic.of(event.connection()).runBehind(completions, () -> {
+            connections.onEvent(event);
+            tell(listener -> listener.connectionChanged(event));
         });
-    }
-
-    private void follow(ConnectionStateChange change) {
-        GrpcConnection connection;
-        synchronized (early) {
-            connection = connections.get(change.getConnection());
-            if (connection == null) {
-                early.put(change.getConnection(), change);
-                return;
-            }
-        }
-        deliver(connection, change);
-    }
-
-    private void deliver(GrpcConnection connection, ConnectionStateChange change) {
-        if (change.getState() == ConnectionState.CONNECTION_STATE_CLOSED) {
-            connections.remove(connection.id());
-            traffic.forget(connection.id());
-            forget(connection.failure());
-        }
-        connection.onChange(change);
     }
 
     private void onEnd(@Nullable SidewarpException failure) {
@@ -533,7 +424,7 @@ final class GrpcSession implements Session {
             if (end != null) {
                 return false;
             }
-            unconfirmed = List.copyOf(connections.values());
+            connections.keepUnconfirmed();
             end = cause;
         }
         ended.accept(this);
@@ -558,40 +449,6 @@ final class GrpcSession implements Session {
             event.accept(listener);
         } catch (RuntimeException | Error e) {
             LOG.log(Level.ERROR, "a listener of session \"" + name + "\" failed", e);
-        }
-    }
-
-    private final class Domain implements ProtectionDomain {
-
-        private final long id;
-
-        Domain(long id) {
-            this.id = id;
-        }
-
-        @Override
-        public long id() {
-            return id;
-        }
-
-        @Override
-        public void close() {
-            if (isEnded()) {
-                return;
-            }
-            CallFuture.release(
-                    start(MemoryServiceGrpc.getDeallocateProtectionDomainMethod(), deallocation(), timeLimited()));
-        }
-
-        void abandon() {
-            Creation.undo(GrpcSession.this, MemoryServiceGrpc.getDeallocateProtectionDomainMethod(), deallocation());
-        }
-
-        private DeallocateProtectionDomainRequest deallocation() {
-            return DeallocateProtectionDomainRequest.newBuilder()
-                    .setSession(GrpcSession.this.id())
-                    .setProtectionDomain(id)
-                    .build();
         }
     }
 }

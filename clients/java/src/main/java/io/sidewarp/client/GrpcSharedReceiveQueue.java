@@ -16,15 +16,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** A shared receive queue of a session. */
-final class GrpcSharedReceiveQueue implements SharedReceiveQueue {
-
-    private final GrpcSession session;
-    private final io.sidewarp.v1.SharedReceiveQueue created;
-
-    private GrpcSharedReceiveQueue(GrpcSession session, io.sidewarp.v1.SharedReceiveQueue created) {
-        this.session = session;
-        this.created = created;
-    }
+record GrpcSharedReceiveQueue(GrpcSession session, long id, long protectionDomain, int capacity)
+        implements SharedReceiveQueue {
 
     /**
      * Creates a queue, and waits for it.
@@ -42,27 +35,16 @@ final class GrpcSharedReceiveQueue implements SharedReceiveQueue {
                 SharedReceiveQueueServiceGrpc.getCreateSharedReceiveQueueMethod(),
                 request,
                 "create a shared receive queue",
-                response -> new GrpcSharedReceiveQueue(session, response.getSharedReceiveQueue()),
+                response -> new GrpcSharedReceiveQueue(
+                        session,
+                        response.getSharedReceiveQueue().getId(),
+                        response.getSharedReceiveQueue().getProtectionDomain(),
+                        response.getSharedReceiveQueue().getCapacity()),
                 GrpcSharedReceiveQueue::abandon);
     }
 
     @Override
-    public long id() {
-        return created.getId();
-    }
-
-    @Override
-    public long protectionDomain() {
-        return created.getProtectionDomain();
-    }
-
-    @Override
-    public int capacity() {
-        return created.getCapacity();
-    }
-
-    @Override
-    public io.sidewarp.v1.SharedReceiveQueue info() {
+    public Usage usage() {
         ListSharedReceiveQueuesRequest request = ListSharedReceiveQueuesRequest.newBuilder()
                 .setSession(session.id())
                 .build();
@@ -74,6 +56,7 @@ final class GrpcSharedReceiveQueue implements SharedReceiveQueue {
                 .stream()
                 .filter(queue -> queue.getId() == id())
                 .findAny()
+                .map(queue -> new Usage(queue.getReceives(), queue.getLimit(), queue.getConnections()))
                 .orElseThrow(() ->
                         new SidewarpException(Status.Code.NOT_FOUND, "shared receive queue " + id() + " is gone"));
     }
@@ -91,20 +74,16 @@ final class GrpcSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     @Override
-    public WorkCompletion receive(Sge local) {
-        return CallFuture.await(receiveAsync(List.of(local)));
-    }
-
-    @Override
     public CompletableFuture<WorkCompletion> receiveAsync(List<Sge> local) {
         ReceiveRequest request = ReceiveRequest.newBuilder()
                 .setSession(session.id())
                 .setSharedReceiveQueue(id())
-                .setWork(Protos.receive(0, local))
+                .setWork(WorkRequest.receive(this, local.toArray(Sge[]::new))
+                        .toProto()
+                        .getReceive())
                 .build();
         return session.start(TransferServiceGrpc.getReceiveMethod(), request, CallOptions.DEFAULT)
-                .converted(response ->
-                        Protos.completion(response.getCompletion(), 0).orThrow());
+                .converted(response -> Protos.completed(response.getCompletion()));
     }
 
     @Override

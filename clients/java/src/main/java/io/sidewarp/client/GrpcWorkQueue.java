@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -33,9 +35,11 @@ final class GrpcWorkQueue implements SessionQueue {
     private final Transport transport;
     private final QueueCall call = new QueueCall(this::flush, this::onResponse, this::onEnd);
     private final CompletableFuture<Integer> opened = new CompletableFuture<>();
-    private final Consumer<SidewarpException> failure = this::fail;
+    private final Consumer<SidewarpException> failure;
     private final CompletionRouter router;
     private final Consumer<WorkCompletion> toHandler = this::handle;
+    private final AtomicBoolean handled = new AtomicBoolean();
+    private final AtomicReference<@Nullable Thread> batching = new AtomicReference<>();
 
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -59,8 +63,6 @@ final class GrpcWorkQueue implements SessionQueue {
     /** True if posted requests must be sent now. A batch holds them back until its end. */
     private boolean wanted;
 
-    private @Nullable Thread batching;
-    private boolean handled;
     private boolean draining;
     private boolean drained;
     private @Nullable SidewarpException end;
@@ -69,14 +71,11 @@ final class GrpcWorkQueue implements SessionQueue {
         this.session = session;
         router = new CompletionRouter(opened::complete, session.traffic());
         transport = session.client().transport();
+        failure = cause -> transport.onEventLoop(() -> end(cause, false));
     }
 
     /** Opens a queue, and returns when the sidecar has granted credits. */
     static GrpcWorkQueue open(GrpcSession session, int outstanding) {
-        if (outstanding < 0) {
-            throw new IllegalArgumentException("outstanding is " + outstanding
-                    + "; allowed: 1 and more, or 0 for as many as the sidecar grants by default");
-        }
         Transport.checkMayBlock();
         session.checkOpen();
         GrpcWorkQueue queue = new GrpcWorkQueue(session);
@@ -118,14 +117,8 @@ final class GrpcWorkQueue implements SessionQueue {
 
     @Override
     public void onCompletion(CompletionHandler newHandler) {
-        lock.lock();
-        try {
-            if (handled) {
-                throw new IllegalStateException("the queue has a completion handler already");
-            }
-            handled = true;
-        } finally {
-            lock.unlock();
+        if (handled.getAndSet(true)) {
+            throw new IllegalStateException("the queue has a completion handler already");
         }
         transport.onEventLoop(() -> handOver(newHandler));
     }
@@ -151,27 +144,13 @@ final class GrpcWorkQueue implements SessionQueue {
     }
 
     @Override
-    public void post(long id, WorkRequest request) {
-        post(request, id, null, Durations.FOREVER);
-    }
-
-    @Override
     public void post(long id, WorkRequest request, Duration timeout) {
         post(request, id, null, timeout);
     }
 
     @Override
     public void batch(Consumer<WorkQueue> posting) {
-        boolean outermost;
-        lock.lock();
-        try {
-            outermost = batching == null;
-            if (outermost) {
-                batching = Thread.currentThread();
-            }
-        } finally {
-            lock.unlock();
-        }
+        boolean outermost = batching.compareAndSet(null, Thread.currentThread());
         try {
             posting.accept(this);
         } finally {
@@ -195,7 +174,7 @@ final class GrpcWorkQueue implements SessionQueue {
     public Optional<WorkCompletion> poll(Duration timeout) {
         lock.lock();
         try {
-            if (handled) {
+            if (handled.get()) {
                 throw new IllegalStateException("the completions of this queue go to its handler");
             }
             long left = Durations.nanos(timeout);
@@ -213,7 +192,6 @@ final class GrpcWorkQueue implements SessionQueue {
             freedForOthers.signal();
             return Optional.of(first);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
             throw Errors.interrupted(e);
         } finally {
             lock.unlock();
@@ -238,7 +216,6 @@ final class GrpcWorkQueue implements SessionQueue {
             }
             return true;
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
             throw Errors.interrupted(e);
         } finally {
             lock.unlock();
@@ -274,7 +251,6 @@ final class GrpcWorkQueue implements SessionQueue {
             add(request, id, future);
             wake = wantsFlush();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
             throw Errors.interrupted(e);
         } finally {
             lock.unlock();
@@ -300,7 +276,7 @@ final class GrpcWorkQueue implements SessionQueue {
 
     /** Returns whether the caller, who holds the lock, must start a flush after releasing it. */
     private boolean wantsFlush() {
-        if (Thread.currentThread().equals(batching) && !posted.fillsMessage()) {
+        if (Thread.currentThread().equals(batching.get()) && !posted.fillsMessage()) {
             return false;
         }
         wanted = true;
@@ -310,10 +286,10 @@ final class GrpcWorkQueue implements SessionQueue {
     }
 
     private void endBatch() {
+        batching.set(null);
         boolean wake;
         lock.lock();
         try {
-            batching = null;
             wake = !posted.isEmpty() && wantsFlush();
         } finally {
             lock.unlock();
@@ -344,10 +320,6 @@ final class GrpcWorkQueue implements SessionQueue {
         } finally {
             lock.unlock();
         }
-    }
-
-    private void fail(SidewarpException cause) {
-        transport.onEventLoop(() -> end(cause, false));
     }
 
     private void start(QueueOpen open) {
@@ -429,7 +401,7 @@ final class GrpcWorkQueue implements SessionQueue {
      * @param orderly whether the caller of the queue requested the end
      */
     private void end(SidewarpException cause, boolean orderly) {
-        boolean complete;
+        boolean lossless;
         List<CompletableFuture<WorkCompletion>> unfinished;
         lock.lock();
         try {
@@ -437,9 +409,9 @@ final class GrpcWorkQueue implements SessionQueue {
                 return;
             }
             end = cause;
-            complete = router.table().awaited() == 0 && posted.isEmpty();
+            lossless = orderly && router.table().awaited() == 0 && posted.isEmpty();
             unfinished = router.table().outstandingFutures();
-            if (!(orderly && complete)) {
+            if (!lossless) {
                 router.losePosts();
             }
             posted.clear();
@@ -451,15 +423,15 @@ final class GrpcWorkQueue implements SessionQueue {
         }
         session.forget(failure);
         session.removeQueue(this);
-        if (orderly && complete) {
+        if (lossless) {
             call.halfClose();
         } else {
             call.cancel(cause);
         }
         opened.completeExceptionally(cause);
         unfinished.forEach(future -> future.completeExceptionally(cause));
-        if (!(orderly && complete)) {
-            router.tellFailure(cause);
+        if (!lossless) {
+            SessionQueue.tellFailure(router.handler(), cause);
         }
     }
 
@@ -509,13 +481,9 @@ final class GrpcWorkQueue implements SessionQueue {
      */
     private void onEnd(@Nullable Throwable reason) {
         if (reason != null) {
+            Status status = Status.fromThrowable(reason);
             Metadata trailers = Status.trailersFromThrowable(reason);
-            end(
-                    Errors.of(
-                            Status.fromThrowable(reason),
-                            trailers,
-                            session.client().target()),
-                    false);
+            end(Errors.of(status, trailers, session.client().target()), false);
             return;
         }
         lock.lock();
@@ -524,10 +492,6 @@ final class GrpcWorkQueue implements SessionQueue {
         } finally {
             lock.unlock();
         }
-        if (drained) {
-            end(Errors.queueDrained(), true);
-        } else {
-            end(Errors.queueBroken(), false);
-        }
+        end(drained ? Errors.queueDrained() : Errors.queueBroken(), drained);
     }
 }

@@ -3,7 +3,7 @@
 
 package io.sidewarp.client;
 
-import io.sidewarp.v1.ConnectionRequest;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -26,11 +26,17 @@ public interface IncomingConnection {
     /** Returns the peer's private data; may be empty. */
     byte[] privateData();
 
-    /**
-     * Returns the request as the sidecar described it. The request contains the peer's MPA revision and the RDMA Reads
-     * that the peer serves and wants. It also contains the limit of private data in the answer.
-     */
-    ConnectionRequest info();
+    /** Returns the MPA revision of the peer's request. */
+    int mpaRevision();
+
+    /** Returns the RDMA Reads that the peer serves at a time, if the peer announced them. */
+    OptionalInt peerIrd();
+
+    /** Returns the RDMA Reads that the peer wants to have served at a time, if the peer announced them. */
+    OptionalInt peerOrd();
+
+    /** Returns how many bytes of private data fit into the answer. */
+    int maxPrivateData();
 
     /** Accepts with default options, as {@link #accept(ConnectionOptions)}. */
     default Connection accept() {
@@ -43,7 +49,10 @@ public interface IncomingConnection {
      * @throws SidewarpException NOT_FOUND if the request lapsed or was already decided, FAILED_PRECONDITION while
      *     another decision is outstanding
      */
-    Connection accept(ConnectionOptions options);
+    default Connection accept(ConnectionOptions options) {
+        Transport.checkMayBlock();
+        return CallFuture.await(acceptAsync(options));
+    }
 
     /**
      * Accepts as {@link #accept(ConnectionOptions)} does, without waiting. If the future is cancelled or times out, the
@@ -64,7 +73,10 @@ public interface IncomingConnection {
      *
      * @return the same connection
      */
-    Connection accept(Connection created);
+    default Connection accept(Connection created) {
+        Transport.checkMayBlock();
+        return CallFuture.await(acceptAsync(created));
+    }
 
     /**
      * Accepts as {@link #accept(Connection)} does, without waiting. A cancelled future works as for

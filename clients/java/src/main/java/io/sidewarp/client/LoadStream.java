@@ -13,10 +13,9 @@ import io.sidewarp.v1.MemoryServiceGrpc;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.Objects;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.BlockingDeque;
+import java.util.concurrent.LinkedBlockingDeque;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -28,17 +27,21 @@ final class LoadStream extends InputStream {
     private final GrpcSession session;
     private final ClientCall<LoadRequest, LoadResponse> call;
     private final Consumer<SidewarpException> failure = this::fail;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition arrived = lock.newCondition();
 
-    /** Pieces that have arrived. Guarded by the lock, as are the next two fields. */
-    private final ArrayDeque<ByteBuffer> pieces = new ArrayDeque<>();
-
-    private boolean ended;
-    private @Nullable SidewarpException cause;
+    /** Pieces that have arrived, and the end behind them. */
+    private final BlockingDeque<Arrival> arrivals = new LinkedBlockingDeque<>();
 
     private ByteBuffer piece = ByteBuffer.allocate(0);
     private boolean closed;
+
+    /**
+     * A piece, or the end of the call.
+     *
+     * @param piece null at the end
+     * @param cause failure of the call; null at an orderly end
+     */
+    private record Arrival(
+            @Nullable ByteBuffer piece, @Nullable SidewarpException cause) {}
 
     LoadStream(GrpcSession session, LoadRequest request) {
         Transport.checkMayBlock();
@@ -103,61 +106,38 @@ final class LoadStream extends InputStream {
     }
 
     private @Nullable ByteBuffer next() {
-        lock.lock();
         try {
-            while (pieces.isEmpty() && !ended) {
-                arrived.await();
+            Arrival next = arrivals.takeFirst();
+            if (next.piece() == null) {
+                // Later reads find the end, too.
+                arrivals.addFirst(next);
+                SidewarpException failed = next.cause();
+                if (failed != null) {
+                    throw failed.again();
+                }
             }
-            SidewarpException failed = cause;
-            if (pieces.isEmpty() && failed != null) {
-                throw failed.again();
-            }
-            return pieces.poll();
+            return next.piece();
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
             throw Errors.interrupted(e);
-        } finally {
-            lock.unlock();
         }
     }
 
     private void fail(SidewarpException reason) {
-        end(reason);
+        arrivals.add(new Arrival(null, reason));
         call.cancel(reason.getMessage(), reason);
-    }
-
-    private void end(@Nullable SidewarpException reason) {
-        lock.lock();
-        try {
-            if (!ended) {
-                ended = true;
-                cause = reason;
-            }
-            arrived.signalAll();
-        } finally {
-            lock.unlock();
-        }
     }
 
     private final class PieceListener extends ClientCall.Listener<LoadResponse> {
 
         @Override
         public void onMessage(LoadResponse message) {
-            lock.lock();
-            try {
-                pieces.add(message.getData().asReadOnlyByteBuffer());
-                arrived.signalAll();
-            } finally {
-                lock.unlock();
-            }
+            arrivals.add(new Arrival(message.getData().asReadOnlyByteBuffer(), null));
         }
 
         @Override
         public void onClose(Status status, Metadata trailers) {
-            end(
-                    status.isOk()
-                            ? null
-                            : Errors.of(status, trailers, session.client().target()));
+            String target = session.client().target();
+            arrivals.add(new Arrival(null, status.isOk() ? null : Errors.of(status, trailers, target)));
         }
     }
 }

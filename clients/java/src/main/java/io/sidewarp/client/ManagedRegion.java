@@ -20,7 +20,9 @@ public non-sealed interface ManagedRegion extends Region {
     /** Stores the remaining bytes of {@code source}, and moves its position to its limit. */
     void store(long offset, ByteBuffer source);
 
-    void store(long offset, byte[] source);
+    default void store(long offset, byte[] source) {
+        store(offset, ByteBuffer.wrap(source));
+    }
 
     /**
      * Stores everything that the stream yields. Holds at most a few pieces in memory. Does not close the stream.
@@ -33,7 +35,11 @@ public non-sealed interface ManagedRegion extends Region {
     /** Fills the remaining space of {@code target} from the region. */
     void load(long offset, ByteBuffer target);
 
-    byte[] load(long offset, int octets);
+    default byte[] load(long offset, int octets) {
+        ByteBuffer target = ByteBuffer.allocate(octets);
+        load(offset, target);
+        return target.array();
+    }
 
     /**
      * Reads a part of the region piece by piece, as fast as the caller reads. Close the stream to end it early.

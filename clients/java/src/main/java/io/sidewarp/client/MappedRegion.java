@@ -26,7 +26,7 @@ final class MappedRegion extends RegisteredRegion implements SharedRegion {
      *
      * @param mapping mapping that the region releases
      */
-    MappedRegion(Regions regions, io.sidewarp.v1.Region region, Mapping mapping) {
+    MappedRegion(Regions regions, RegionInfo region, Mapping mapping) {
         super(regions, region);
         this.mapping = mapping;
     }
@@ -69,12 +69,12 @@ final class MappedRegion extends RegisteredRegion implements SharedRegion {
 
     @Override
     public String path() {
-        return region().getPath();
+        return region().path();
     }
 
     @Override
     public boolean fileExisted() {
-        return region().getFileExisted();
+        return region().fileExisted();
     }
 
     @Override
@@ -131,7 +131,7 @@ final class MappedRegion extends RegisteredRegion implements SharedRegion {
                     e);
         }
         unmapped = true;
-        regions().unmapped(this);
+        regions().client().unmapped(this);
     }
 
     @Override

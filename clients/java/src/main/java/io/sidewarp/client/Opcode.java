@@ -19,27 +19,14 @@ public enum Opcode {
     /** Operation that a newer sidecar knows and this client does not. */
     UNKNOWN;
 
-    private static final Opcode[] BY_NUMBER = {
-        UNKNOWN,
-        WRITE,
-        READ,
-        SEND,
-        RECEIVE,
-        IMMEDIATE,
-        WRITE_WITH_IMMEDIATE,
-        FETCH_ADD,
-        COMPARE_SWAP,
-        LOCAL_INVALIDATE,
-        ENABLE,
-        FLUSH
-    };
+    private static final Opcode[] CONSTANTS = values();
 
     static Opcode ofNumber(int number) {
-        return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : UNKNOWN;
+        return Protos.ofNumber(CONSTANTS, number, UNKNOWN);
     }
 
     /** Returns the number in the contract; 0 for {@link #UNKNOWN}. */
     int number() {
-        return this == UNKNOWN ? 0 : ordinal() + 1;
+        return this == UNKNOWN ? 0 : Protos.number(this);
     }
 }

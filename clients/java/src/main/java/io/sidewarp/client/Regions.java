@@ -5,11 +5,9 @@ package io.sidewarp.client;
 
 import io.grpc.Status;
 import io.sidewarp.v1.DeregisterRegionRequest;
-import io.sidewarp.v1.DeviceInfo;
 import io.sidewarp.v1.ManagedBacking;
 import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.RegisterRegionRequest;
-import io.sidewarp.v1.RegisterRegionResponse;
 import io.sidewarp.v1.SharedBacking;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
@@ -27,7 +25,7 @@ final class Regions {
 
     private final GrpcSession session;
     private final GrpcClient client;
-    private volatile @Nullable DeviceInfo device;
+    private volatile @Nullable RdmaDeviceInfo device;
 
     Regions(GrpcSession session, GrpcClient client) {
         this.session = session;
@@ -42,13 +40,19 @@ final class Regions {
     SharedRegion share(String path, long offset, long length, Optional<CreateMode> mode, RegionOptions options) {
         SharedBacking.Builder backing =
                 SharedBacking.newBuilder().setPath(path).setOffset(offset).setLength(length);
-        mode.ifPresent(creation -> creation.addTo(backing));
+        mode.ifPresent(creation -> {
+            if (creation == CreateMode.MUST_BE_NEW) {
+                backing.setCreate(true);
+            } else {
+                backing.setCreateModeValue(Protos.number(creation));
+            }
+        });
         List<MappedRegion> lost = client.lostRegions(path);
         // Pages that this process maps stay charged to the volume, so unused mappings are removed first.
         lost.stream()
                 .filter(region -> mode.equals(Optional.of(CreateMode.REPLACE)) || !isAtItsPath(region))
                 .forEach(Regions::unmapQuietly);
-        io.sidewarp.v1.Region region = register(request(options).setShared(backing));
+        RegionInfo region = register(request(options).setShared(backing));
         try {
             MappedRegion shared = new MappedRegion(this, region, mapping(region, offset, locate(path), lost));
             client.mapped(shared);
@@ -58,7 +62,7 @@ final class Regions {
             SidewarpException failure =
                     e instanceof SidewarpException refused ? refused : MappedRegion.failure(path, e);
             try {
-                deregister(deregistration(region.getId()).toBuilder()
+                deregister(deregistration(region.id()).toBuilder()
                         .setKeepContent(true)
                         .build());
             } catch (SidewarpException kept) {
@@ -69,15 +73,14 @@ final class Regions {
     }
 
     /** Returns the mapping of a lost region with the same part of the same file, or else a new mapping. */
-    private Mapping mapping(io.sidewarp.v1.Region region, long offset, Path file, List<MappedRegion> lost)
-            throws IOException {
+    private Mapping mapping(RegionInfo region, long offset, Path file, List<MappedRegion> lost) throws IOException {
         for (MappedRegion before : lost) {
             Mapping mapping = before.mapping();
-            if (mapping.isOf(file) && mapping.share(offset, region.getLength())) {
+            if (mapping.isOf(file) && mapping.share(offset, region.length())) {
                 return mapping;
             }
         }
-        return Mapping.of(file, offset, region.getLength(), pageSize());
+        return Mapping.of(file, offset, region.length(), pageSize());
     }
 
     private boolean isAtItsPath(MappedRegion region) {
@@ -86,12 +89,12 @@ final class Regions {
 
     /** Returns the page size of the shared volume in bytes. */
     private long pageSize() {
-        return Math.max(1, device().getPageSize());
+        return Math.max(1, device().pageSize());
     }
 
     /** Returns the sidecar's description, which does not change during the session. */
-    private DeviceInfo device() {
-        DeviceInfo known = device;
+    private RdmaDeviceInfo device() {
+        RdmaDeviceInfo known = device;
         if (known == null) {
             known = client.device();
             device = known;
@@ -111,10 +114,6 @@ final class Regions {
 
     GrpcClient client() {
         return client;
-    }
-
-    void unmapped(MappedRegion region) {
-        client.unmapped(region);
     }
 
     /** Unmaps regions that nobody closed, except those that I/O uses now. */
@@ -155,21 +154,21 @@ final class Regions {
                 .setProtectionDomain(options.protectionDomain())
                 .setConnection(options.connection())
                 .setBaseTaggedOffset(options.baseTaggedOffset());
-        options.access().forEach(access -> request.addAccess(access.toProto()));
+        options.access().forEach(access -> request.addAccessValue(Protos.number(access)));
         return request;
     }
 
-    private io.sidewarp.v1.Region register(RegisterRegionRequest.Builder request) {
+    private RegionInfo register(RegisterRegionRequest.Builder request) {
         return Creation.create(
                 session,
                 MemoryServiceGrpc.getRegisterRegionMethod(),
                 request.build(),
                 "register a region",
-                RegisterRegionResponse::getRegion,
+                response -> Descriptions.region(response.getRegion()),
                 region -> Creation.undo(
                         session,
                         MemoryServiceGrpc.getDeregisterRegionMethod(),
-                        deregistration(region.getId()).toBuilder()
+                        deregistration(region.id()).toBuilder()
                                 .setKeepContent(true)
                                 .build()));
     }
@@ -197,7 +196,7 @@ final class Regions {
                                 + "\" in "
                                 + directories.stream().map(Path::toString).collect(Collectors.joining(" or in "))
                                 + "; mount the volume that the sidecar mounts at "
-                                + device().getSharedVolume() + ", and set SIDEWARP_VOLUME to where",
+                                + device().sharedVolume() + ", and set SIDEWARP_VOLUME to where",
                         null,
                         null));
     }
@@ -212,7 +211,7 @@ final class Regions {
         if (directories.stream().noneMatch(Files::isDirectory)) {
             throw RingErrors.noVolume(
                     directories.stream().map(Path::toString).collect(Collectors.joining(" and no ")),
-                    device().getSharedVolume());
+                    device().sharedVolume());
         }
     }
 
@@ -222,7 +221,7 @@ final class Regions {
             return List.of(client.options().sharedVolume().get());
         }
         Path usual = Path.of(ClientOptions.DEFAULT_VOLUME);
-        String own = device().getSharedVolume();
+        String own = device().sharedVolume();
         return own.isEmpty() ? List.of(usual) : List.of(usual, Path.of(own));
     }
 }

@@ -7,35 +7,35 @@ package io.sidewarp.client;
 abstract class RegisteredRegion {
 
     private final Regions regions;
-    private final io.sidewarp.v1.Region region;
+    private final RegionInfo region;
     private volatile boolean deregistered;
 
-    RegisteredRegion(Regions regions, io.sidewarp.v1.Region region) {
+    RegisteredRegion(Regions regions, RegionInfo region) {
         this.regions = regions;
         this.region = region;
     }
 
     public final long id() {
-        return region.getId();
+        return region.id();
     }
 
     public final int stag() {
-        return region.getStag();
+        return region.stag();
     }
 
     public final long baseTaggedOffset() {
-        return region.getBaseTaggedOffset();
+        return region.baseTaggedOffset();
     }
 
     public final long length() {
-        return region.getLength();
+        return region.length();
     }
 
     final Regions regions() {
         return regions;
     }
 
-    final io.sidewarp.v1.Region region() {
+    final RegionInfo region() {
         return region;
     }
 

@@ -74,13 +74,6 @@ public record RemoteAddress(int stag, long taggedOffset) {
         return decode(ByteBuffer.wrap(source));
     }
 
-    io.sidewarp.v1.RemoteAddress toProto() {
-        return io.sidewarp.v1.RemoteAddress.newBuilder()
-                .setStag(stag)
-                .setTaggedOffset(taggedOffset)
-                .build();
-    }
-
     @Override
     public String toString() {
         return "0x%08x+%s".formatted(stag, Long.toUnsignedString(taggedOffset));

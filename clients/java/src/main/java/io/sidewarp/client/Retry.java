@@ -15,11 +15,9 @@ public enum Retry {
     /** Later, without a change. */
     LATER;
 
-    static Retry of(io.sidewarp.v1.Retry proto) {
-        return switch (proto) {
-            case RETRY_AFTER_RECONNECTING -> AFTER_RECONNECTING;
-            case RETRY_LATER -> LATER;
-            case RETRY_NEVER, RETRY_UNSPECIFIED, UNRECOGNIZED -> NEVER;
-        };
+    private static final Retry[] CONSTANTS = values();
+
+    static Retry ofNumber(int number) {
+        return Protos.ofNumber(CONSTANTS, number, NEVER);
     }
 }

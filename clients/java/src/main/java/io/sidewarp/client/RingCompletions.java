@@ -219,11 +219,6 @@ final class RingCompletions {
         return taken;
     }
 
-    /** Returns whether the sidecar marked the ring as ended. */
-    boolean isEndedByState() {
-        return !ended && RingLayout.isEnded(consumer.file());
-    }
-
     /** Ends the use of the ring. */
     void end() {
         ended = true;

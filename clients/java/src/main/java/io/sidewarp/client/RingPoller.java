@@ -271,7 +271,6 @@ final class RingPoller {
                 throw new InterruptedException();
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
             throw Errors.interrupted(e);
         } catch (InternalError e) {
             queue.endBySidecar(RingErrors.fileCutShort(e));

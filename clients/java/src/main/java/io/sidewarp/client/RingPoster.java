@@ -57,16 +57,16 @@ final class RingPoster {
      * @return false if there is no room
      */
     boolean tryPost(WorkRequest request, long id, @Nullable CompletableFuture<WorkCompletion> future) {
-        WorkImage image = request.image();
-        WorkRing ring = image.isReceive() ? receives : sends;
+        int blocks = request.image().blocks();
+        WorkRing ring = request.isReceive() ? receives : sends;
         boolean posted;
         boolean wake;
         ring.lock();
         try {
             queue.checkUsable();
-            posted = ring.hasRoom(image.blocks());
+            posted = ring.hasRoom(blocks);
             if (posted) {
-                ring.post(image, request.connection(), request.confirmation(), id, future);
+                ring.post(request, id, future);
             }
             wake = (!posted || !Thread.currentThread().equals(batching.get())) && ring.takeSleeper();
             RingFaults.raisePending();
@@ -92,7 +92,7 @@ final class RingPoster {
             return;
         }
         queue.checkMayWait();
-        WorkRing ring = request.image().isReceive() ? receives : sends;
+        WorkRing ring = request.isReceive() ? receives : sends;
         int blocks = request.image().blocks();
         long nanos = Durations.nanos(timeout);
         long started = System.nanoTime();
@@ -122,7 +122,6 @@ final class RingPoster {
                 throw new InterruptedException();
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
             throw Errors.interrupted(e);
         } catch (InternalError e) {
             queue.endBySidecar(RingErrors.fileCutShort(e));

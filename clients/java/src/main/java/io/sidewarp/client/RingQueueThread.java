@@ -79,9 +79,9 @@ final class RingQueueThread implements Runnable {
             LOG.log(Level.WARNING, "the thread of a queue was interrupted; the queue ends", e);
             queue.endHere(RingErrors.ended());
         }
-        CompletionHandler taker = handler;
-        if (taker != null) {
-            tellFailure(taker);
+        SidewarpException cause = queue.failure();
+        if (cause != null) {
+            SessionQueue.tellFailure(handler, cause);
         }
     }
 
@@ -123,19 +123,6 @@ final class RingQueueThread implements Runnable {
         } catch (RuntimeException | Error e) {
             LOG.log(Level.ERROR, "a completion handler failed; its queue ends", e);
             queue.endHere(Errors.handlerFailed(e));
-        }
-    }
-
-    /** Tells the handler that no more completions follow, unless all of them came. */
-    private void tellFailure(CompletionHandler taker) {
-        SidewarpException cause = queue.failure();
-        if (cause == null) {
-            return;
-        }
-        try {
-            taker.onFailure(cause);
-        } catch (RuntimeException | Error e) {
-            LOG.log(Level.ERROR, "a completion handler failed when it was told that its queue failed", e);
         }
     }
 }

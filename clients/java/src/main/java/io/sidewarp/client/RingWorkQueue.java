@@ -115,11 +115,6 @@ final class RingWorkQueue implements SessionQueue {
     }
 
     @Override
-    public void post(long id, WorkRequest request) {
-        poster.post(request, id, null, Durations.FOREVER);
-    }
-
-    @Override
     public void post(long id, WorkRequest request, Duration timeout) {
         poster.post(request, id, null, timeout);
     }
@@ -155,21 +150,12 @@ final class RingWorkQueue implements SessionQueue {
     }
 
     @Override
-    public int poll(CompletionTaker taker, int limit) {
-        return poll(taker, limit, 0);
-    }
-
-    @Override
     public int poll(CompletionTaker taker, int limit, Duration timeout) {
-        return poll(taker, limit, Durations.nanos(timeout));
-    }
-
-    private int poll(CompletionTaker taker, int limit, long nanos) {
         PolledCompletions.checkLimit(limit);
         if (thread.hasHandler()) {
             throw new IllegalStateException("the completions of this queue go to its handler");
         }
-        return poller.poll(taker, limit, nanos);
+        return poller.poll(taker, limit, Durations.nanos(timeout));
     }
 
     @Override
@@ -266,7 +252,6 @@ final class RingWorkQueue implements SessionQueue {
                 poller.sleep(seen, left, false);
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
             throw Errors.interrupted(e);
         }
         lookAround();

@@ -49,7 +49,7 @@ record Rings(
     static Rings open(GrpcSession session, int outstanding) {
         Path api = api(session);
         session.regions().checkVolume();
-        int limit = session.limits().getMaxQueueOutstanding();
+        int limit = session.limits().maxQueueOutstanding();
         CompletionRing completionRing = Creation.create(
                 session,
                 RingServiceGrpc.getCreateCompletionRingMethod(),

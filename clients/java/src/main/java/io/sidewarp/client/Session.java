@@ -3,7 +3,6 @@
 
 package io.sidewarp.client;
 
-import io.sidewarp.v1.Limits;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -24,7 +23,8 @@ public interface Session extends AutoCloseable {
     /** Returns the name given to {@link SidewarpClient#openSession}. */
     String name();
 
-    Limits limits();
+    /** Returns the limits of this session and of its objects. */
+    SessionLimits limits();
 
     /** Returns the protection domain of calls that name none. */
     long defaultProtectionDomain();
@@ -84,7 +84,7 @@ public interface Session extends AutoCloseable {
     /**
      * Registers memory of the sidecar.
      *
-     * @param length bytes, 1 to {@code limits().getMaxManagedRegionOctets()}
+     * @param length bytes, 1 to {@code limits().maxManagedRegionBytes()}
      * @throws SidewarpException INVALID_ARGUMENT (length 0); RESOURCE_EXHAUSTED beyond the limits of the session, or
      *     beyond those of the sidecar for all managed regions
      */
@@ -102,7 +102,7 @@ public interface Session extends AutoCloseable {
     /**
      * Creates a shared receive queue.
      *
-     * @param capacity receives that can be outstanding, at most {@code limits().getMaxReceiveQueue()}; 0 for the
+     * @param capacity receives that can be outstanding, at most {@code limits().maxReceiveQueue()}; 0 for the
      *     sidecar's default
      * @param protectionDomain {@link ProtectionDomain#id()} of the connections that will use the queue
      * @throws SidewarpException RESOURCE_EXHAUSTED beyond the limits, NOT_FOUND (protection domain)
@@ -138,7 +138,10 @@ public interface Session extends AutoCloseable {
      *     {@link SidewarpException#rdmaError()} if the peer violated the rules of start-up, as a peer without iWARP
      *     does. Other codes include DEADLINE_EXCEEDED.
      */
-    Connection connect(String host, int port, ConnectionOptions options);
+    default Connection connect(String host, int port, ConnectionOptions options) {
+        Transport.checkMayBlock();
+        return CallFuture.await(connectAsync(host, port, options));
+    }
 
     /**
      * Connects as {@link #connect(String, int, ConnectionOptions)} does, without waiting. If the future is cancelled or
@@ -157,7 +160,10 @@ public interface Session extends AutoCloseable {
      *
      * @return the same connection
      */
-    Connection connect(String host, int port, Connection created);
+    default Connection connect(String host, int port, Connection created) {
+        Transport.checkMayBlock();
+        return CallFuture.await(connectAsync(host, port, created));
+    }
 
     /**
      * Connects as {@link #connect(String, int, Connection)} does, without waiting. A cancelled future works as for
@@ -188,7 +194,9 @@ public interface Session extends AutoCloseable {
      *     number. Over rings, receives hold at most all but one, so that send work always has room.
      * @throws IllegalArgumentException if {@code outstanding} is negative
      */
-    WorkQueue openQueue(int outstanding);
+    default WorkQueue openQueue(int outstanding) {
+        return openQueue(QueueOptions.defaults().withOutstanding(outstanding));
+    }
 
     /**
      * Opens a queue of work requests on the path that the options name: rings in shared memory, or gRPC.
@@ -199,10 +207,10 @@ public interface Session extends AutoCloseable {
     WorkQueue openQueue(QueueOptions options);
 
     /** Lists the regions of this session. */
-    List<io.sidewarp.v1.Region> listRegions();
+    List<RegionInfo> listRegions();
 
     /** Lists the connections of this session. */
-    List<io.sidewarp.v1.Connection> listConnections();
+    List<ConnectionInfo> listConnections();
 
     /** Returns a future that completes when the session is closed, and fails when the session is lost. */
     CompletableFuture<Void> closed();

@@ -3,9 +3,6 @@
 
 package io.sidewarp.client;
 
-import io.sidewarp.v1.ConnectionStateChange;
-import io.sidewarp.v1.RegionFault;
-import io.sidewarp.v1.SharedReceiveQueueLimitReached;
 import java.time.Duration;
 
 /**
@@ -19,16 +16,25 @@ public interface SessionListener {
      * call comes after the earlier completions of the connection on queues of the session. If nobody takes these
      * completions, the call comes after a second.
      */
-    default void connectionChanged(ConnectionStateChange change) {}
+    default void connectionChanged(ConnectionEvent event) {}
 
-    /** Reports that the backing of a region failed. The region is unusable until it is closed. */
-    default void regionFault(RegionFault fault) {}
+    /**
+     * Reports that the backing of a region failed, for example because its file was truncated. The region is unusable
+     * until it is closed. Connections whose peer accessed the region were terminated.
+     *
+     * @param region {@link Region#id()}
+     * @param message what happened, for people
+     */
+    default void regionFault(long region, String message) {}
 
     /**
      * Reports that a shared receive queue has fewer receives than the armed limit. Post more receives, and arm the
      * limit again ({@link SharedReceiveQueue#arm}).
+     *
+     * @param queue {@link SharedReceiveQueue#id()}
+     * @param limit the limit that was armed
      */
-    default void sharedReceiveLimitReached(SharedReceiveQueueLimitReached event) {}
+    default void sharedReceiveLimitReached(long queue, int limit) {}
 
     /**
      * Reports that events were lost, because this process did not read them. {@link Connection#closed()} completes

@@ -18,12 +18,4 @@ public record Sge(long region, long offset, long length) {
             throw new IllegalArgumentException("offset and length must not be negative: " + offset + ", " + length);
         }
     }
-
-    io.sidewarp.v1.Sge toProto() {
-        return io.sidewarp.v1.Sge.newBuilder()
-                .setRegion(region)
-                .setOffset(offset)
-                .setLength(length)
-                .build();
-    }
 }

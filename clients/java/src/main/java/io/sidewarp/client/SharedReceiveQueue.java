@@ -15,6 +15,15 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface SharedReceiveQueue extends AutoCloseable {
 
+    /**
+     * Present use of a queue.
+     *
+     * @param receives receives that now wait for messages
+     * @param limit limit that is armed; 0 if none is
+     * @param connections number of connections that use the queue
+     */
+    record Usage(int receives, int limit, int connections) {}
+
     /** Returns the sidecar's number of the queue. */
     long id();
 
@@ -24,8 +33,8 @@ public interface SharedReceiveQueue extends AutoCloseable {
     /** Returns the number of receives that can be outstanding. */
     int capacity();
 
-    /** Asks the sidecar for the present description of the queue. Fails with NOT_FOUND if the queue is gone. */
-    io.sidewarp.v1.SharedReceiveQueue info();
+    /** Asks the sidecar for the present use of the queue. Fails with NOT_FOUND if the queue is gone. */
+    Usage usage();
 
     /**
      * Arms the limit of the queue. {@link SessionListener#sharedReceiveLimitReached} is called once, when a message has
@@ -41,7 +50,9 @@ public interface SharedReceiveQueue extends AutoCloseable {
      * @throws SidewarpException RESOURCE_EXHAUSTED if the queue is full; {@link WorkFailedException} if the receive did
      *     not succeed
      */
-    WorkCompletion receive(Sge local);
+    default WorkCompletion receive(Sge local) {
+        return CallFuture.await(receiveAsync(List.of(local)));
+    }
 
     CompletableFuture<WorkCompletion> receiveAsync(List<Sge> local);
 

@@ -3,9 +3,6 @@
 
 package io.sidewarp.client;
 
-import io.sidewarp.v1.Association;
-import io.sidewarp.v1.DeviceInfo;
-import io.sidewarp.v1.SessionInfo;
 import java.time.Duration;
 import java.util.List;
 
@@ -45,22 +42,22 @@ public interface SidewarpClient extends AutoCloseable {
     String target();
 
     /** Returns the capabilities and limits of the sidecar, and the provider in use. */
-    DeviceInfo device();
+    RdmaDeviceInfo device();
 
     /** Lists the sessions of the caller's user. Root and the sidecar's own user see all sessions. */
-    List<SessionInfo> listSessions();
+    List<OpenSessionInfo> listSessions();
 
     /** Lists the connections of all sessions that the caller may see. */
-    List<io.sidewarp.v1.Connection> listConnections();
+    List<ConnectionInfo> listConnections();
 
     /**
      * Lists the SCTP associations that carry connections which the caller may see. Root and the sidecar's own user see
      * all associations.
      */
-    List<Association> listAssociations();
+    List<AssociationInfo> listAssociations();
 
     /** Lists the regions of all sessions that the caller may see. */
-    List<io.sidewarp.v1.Region> listRegions();
+    List<RegionInfo> listRegions();
 
     /**
      * Opens a session.

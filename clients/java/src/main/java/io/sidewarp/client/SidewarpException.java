@@ -4,7 +4,6 @@
 package io.sidewarp.client;
 
 import io.grpc.Status;
-import io.sidewarp.v1.RdmaError;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -16,16 +15,20 @@ public class SidewarpException extends RuntimeException {
     private final Status.Code code;
     private final String message;
     private final Retry retry;
-    private final transient @Nullable RdmaError rdmaError;
+    private final transient @Nullable RdmaErrorInfo rdmaError;
 
     /** Makes a failure with the default advice of its code. */
     public SidewarpException(
-            Status.Code code, String message, @Nullable RdmaError rdmaError, @Nullable Throwable cause) {
+            Status.Code code, String message, @Nullable RdmaErrorInfo rdmaError, @Nullable Throwable cause) {
         this(code, message, retry(code), rdmaError, cause);
     }
 
     SidewarpException(
-            Status.Code code, String message, Retry retry, @Nullable RdmaError rdmaError, @Nullable Throwable cause) {
+            Status.Code code,
+            String message,
+            Retry retry,
+            @Nullable RdmaErrorInfo rdmaError,
+            @Nullable Throwable cause) {
         super(message, cause);
         this.code = code;
         this.message = message;
@@ -62,7 +65,7 @@ public class SidewarpException extends RuntimeException {
     }
 
     /** Returns the protocol error that was the cause: layer, type, code, name, and the side that found it. */
-    public Optional<RdmaError> rdmaError() {
+    public Optional<RdmaErrorInfo> rdmaError() {
         return Optional.ofNullable(rdmaError);
     }
 

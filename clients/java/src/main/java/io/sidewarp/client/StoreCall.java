@@ -38,7 +38,20 @@ final class StoreCall implements AutoCloseable {
         this.session = session;
         this.header = header;
         call = session.client().transport().channel().newCall(MemoryServiceGrpc.getStoreMethod(), CallOptions.DEFAULT);
-        call.start(new ResponseListener(), new Metadata());
+        call.start(
+                new CallFuture.ResponseListener<>(outcome, session.client().target()) {
+                    @Override
+                    public void onReady() {
+                        signal();
+                    }
+
+                    @Override
+                    public void onClose(Status status, Metadata trailers) {
+                        super.onClose(status, trailers);
+                        signal();
+                    }
+                },
+                new Metadata());
         call.request(2);
         session.failAtEnd(failure);
     }
@@ -57,7 +70,6 @@ final class StoreCall implements AutoCloseable {
                 call.sendMessage(message().setData(data).build());
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
             throw Errors.interrupted(e);
         } finally {
             lock.unlock();
@@ -121,36 +133,6 @@ final class StoreCall implements AutoCloseable {
             writable.signalAll();
         } finally {
             lock.unlock();
-        }
-    }
-
-    private final class ResponseListener extends ClientCall.Listener<StoreResponse> {
-
-        private @Nullable StoreResponse response;
-
-        @Override
-        public void onReady() {
-            signal();
-        }
-
-        @Override
-        public void onMessage(StoreResponse message) {
-            response = message;
-        }
-
-        @Override
-        public void onClose(Status status, Metadata trailers) {
-            StoreResponse last = response;
-            String target = session.client().target();
-            if (!status.isOk()) {
-                outcome.completeExceptionally(Errors.of(status, trailers, target));
-            } else if (last == null) {
-                outcome.completeExceptionally(
-                        Errors.of(Status.INTERNAL.withDescription("the sidecar gave no response"), null, target));
-            } else {
-                outcome.complete(last);
-            }
-            signal();
         }
     }
 }

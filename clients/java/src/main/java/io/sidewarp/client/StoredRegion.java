@@ -20,7 +20,7 @@ final class StoredRegion extends RegisteredRegion implements ManagedRegion {
     /** Bytes in a piece: large enough that messages cost little, and well below the 256 KiB of a request. */
     static final int PIECE = 128 << 10;
 
-    StoredRegion(Regions regions, io.sidewarp.v1.Region region) {
+    StoredRegion(Regions regions, RegionInfo region) {
         super(regions, region);
     }
 
@@ -35,11 +35,6 @@ final class StoredRegion extends RegisteredRegion implements ManagedRegion {
             }
             call.finish();
         }
-    }
-
-    @Override
-    public void store(long offset, byte[] source) {
-        store(offset, ByteBuffer.wrap(source));
     }
 
     @Override
@@ -73,13 +68,6 @@ final class StoredRegion extends RegisteredRegion implements ManagedRegion {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    @Override
-    public byte[] load(long offset, int octets) {
-        ByteBuffer target = ByteBuffer.allocate(octets);
-        load(offset, target);
-        return target.array();
     }
 
     @Override

@@ -4,7 +4,6 @@
 package io.sidewarp.client;
 
 import io.sidewarp.v1.ConnectionServiceGrpc;
-import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.WatchConnectionRequest;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -18,7 +17,7 @@ final class Watch implements Subscription {
     private final Consumer<SidewarpException> failure = this::fail;
     private final ExecutorService events;
 
-    private Watch(GrpcSession session, WatchConnectionRequest request, Consumer<ConnectionStateChange> listener) {
+    private Watch(GrpcSession session, WatchConnectionRequest request, Consumer<ConnectionEvent> listener) {
         this.session = session;
         ConnectionTraffic traffic = session.traffic().of(request.getConnection());
         ExecutorService executor = Executors.newSingleThreadExecutor(
@@ -31,7 +30,7 @@ final class Watch implements Subscription {
                 request,
                 response -> traffic.runBehind(response.getChange().getCompletions(), () -> {
                     if (!executor.isShutdown()) {
-                        executor.execute(() -> listener.accept(response.getChange()));
+                        executor.execute(() -> listener.accept(Descriptions.event(response.getChange())));
                     }
                 }),
                 end -> traffic.runBehind(0, () -> {
@@ -40,7 +39,7 @@ final class Watch implements Subscription {
                 }));
     }
 
-    static Watch start(GrpcSession session, WatchConnectionRequest request, Consumer<ConnectionStateChange> listener) {
+    static Watch start(GrpcSession session, WatchConnectionRequest request, Consumer<ConnectionEvent> listener) {
         session.checkOpen();
         Watch watch = new Watch(session, request, listener);
         session.failAtEnd(watch.failure);

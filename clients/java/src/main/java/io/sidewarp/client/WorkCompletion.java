@@ -4,7 +4,7 @@
 package io.sidewarp.client;
 
 import io.grpc.Status;
-import io.sidewarp.v1.RdmaError;
+import io.sidewarp.ring.CompletionEntryFlyweight;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -18,22 +18,16 @@ public final class WorkCompletion {
     private final Opcode opcode;
     private final CompletionStatus status;
     private final long length;
-    private final boolean solicited;
-    private final boolean invalidated;
+
+    /** Flags of {@link CompletionEntryFlyweight}, which tell what the next two fields hold. */
+    private final int flags;
+
     private final int invalidatedStag;
-    private final Result resultKind;
     private final long result;
-    private final @Nullable RdmaError error;
+    private final @Nullable RdmaErrorInfo error;
     private final String message;
     private final int code;
     private final Retry retry;
-
-    /** Meaning of the 64-bit result of a completion. */
-    enum Result {
-        NONE,
-        IMMEDIATE,
-        ORIGINAL
-    }
 
     WorkCompletion(
             long id,
@@ -41,12 +35,10 @@ public final class WorkCompletion {
             Opcode opcode,
             CompletionStatus status,
             long length,
-            boolean solicited,
-            boolean invalidated,
+            int flags,
             int invalidatedStag,
-            Result resultKind,
             long result,
-            @Nullable RdmaError error,
+            @Nullable RdmaErrorInfo error,
             String message,
             int code,
             Retry retry) {
@@ -55,10 +47,8 @@ public final class WorkCompletion {
         this.opcode = opcode;
         this.status = status;
         this.length = length;
-        this.solicited = solicited;
-        this.invalidated = invalidated;
+        this.flags = flags;
         this.invalidatedStag = invalidatedStag;
-        this.resultKind = resultKind;
         this.result = result;
         this.error = error;
         this.message = message;
@@ -100,12 +90,12 @@ public final class WorkCompletion {
 
     /** Returns whether the sender asked for an event. For receives. */
     public boolean solicited() {
-        return solicited;
+        return has(CompletionEntryFlyweight.FLAG_SOLICITED);
     }
 
     /** Returns the local STag that the sender invalidated. For receives. */
     public OptionalInt invalidatedStag() {
-        return invalidated ? OptionalInt.of(invalidatedStag) : OptionalInt.empty();
+        return Descriptions.optional(has(CompletionEntryFlyweight.FLAG_INVALIDATED), invalidatedStag);
     }
 
     /**
@@ -113,18 +103,18 @@ public final class WorkCompletion {
      * network byte order. The receive's memory is unchanged. For receives.
      */
     public OptionalLong immediate() {
-        return resultKind == Result.IMMEDIATE ? OptionalLong.of(result) : OptionalLong.empty();
+        return has(CompletionEntryFlyweight.FLAG_IMMEDIATE) ? OptionalLong.of(result) : OptionalLong.empty();
     }
 
     /**
      * Returns the earlier number in the peer's memory, whatever the byte order of both machines. For atomic operations.
      */
     public OptionalLong original() {
-        return resultKind == Result.ORIGINAL ? OptionalLong.of(result) : OptionalLong.empty();
+        return has(CompletionEntryFlyweight.FLAG_ORIGINAL) ? OptionalLong.of(result) : OptionalLong.empty();
     }
 
     /** Returns the protocol error that was the cause, if there is one. */
-    public Optional<RdmaError> error() {
+    public Optional<RdmaErrorInfo> error() {
         return Optional.ofNullable(error);
     }
 
@@ -157,20 +147,20 @@ public final class WorkCompletion {
 
     @Override
     public String toString() {
-        StringBuilder text = new StringBuilder(96)
-                .append(opcode)
-                .append(" ")
-                .append(id)
-                .append(" on connection ")
-                .append(connection)
-                .append(": ")
-                .append(status)
-                .append(", ")
-                .append(length)
-                .append(" bytes");
-        if (!message.isEmpty()) {
-            text.append(": ").append(message);
-        }
-        return text.toString();
+        String text = opcode + " " + id + " on connection " + connection + ": " + status + ", " + length + " bytes";
+        return message.isEmpty() ? text : text + ": " + message;
+    }
+
+    int flags() {
+        return flags;
+    }
+
+    /** Returns the Immediate Data or the earlier number in the peer's memory, as the flags tell; else 0. */
+    long result() {
+        return result;
+    }
+
+    private boolean has(int flag) {
+        return (flags & flag) != 0;
     }
 }

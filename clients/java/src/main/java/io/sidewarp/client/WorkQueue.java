@@ -61,7 +61,9 @@ public interface WorkQueue extends AutoCloseable {
      * Posts as {@link #tryPost} does, and waits for room without a time limit. Do not call it on the event loop or in a
      * handler.
      */
-    void post(long id, WorkRequest request);
+    default void post(long id, WorkRequest request) {
+        post(id, request, Durations.FOREVER);
+    }
 
     /**
      * Posts, and waits for room no longer than the time-out.

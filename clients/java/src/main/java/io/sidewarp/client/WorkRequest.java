@@ -3,23 +3,34 @@
 
 package io.sidewarp.client;
 
-import io.sidewarp.v1.CompareSwapWork;
-import io.sidewarp.v1.EnableWork;
-import io.sidewarp.v1.FetchAddWork;
-import io.sidewarp.v1.FlushWork;
-import io.sidewarp.v1.ImmediateWork;
-import io.sidewarp.v1.LocalInvalidateWork;
+import io.sidewarp.ring.WorkEntryFlyweight;
 import java.util.List;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** One work request, immutable and without an id. Prepare it once and post it any number of times, from any thread. */
 public final class WorkRequest {
 
-    private final io.sidewarp.v1.WorkRequest proto;
+    /** Maximum number of elements: more than devices take (max_sge), and few enough for a message. */
+    private static final int MAX_ELEMENTS = 1024;
+
+    private static final RemoteAddress NO_ADDRESS = new RemoteAddress(0, 0);
+
+    private final Opcode opcode;
+
+    /** Connection, or with FLAG_SHARED the shared receive queue. */
+    private final long owner;
 
     /** Confirmation of the connection; null for the receives of a shared receive queue. */
     private final @Nullable Confirmation confirmation;
+
+    /** Flags of {@link WorkEntryFlyweight}. */
+    private final int flags;
+
+    /** Place in the peer's memory; with FLAG_INVALIDATE, only the STag to invalidate. */
+    private final RemoteAddress remote;
+
+    private final List<Sge> local;
+    private final Operands operands;
 
     /**
      * Request as rings take it, made at the first post to a ring. It is immutable: threads that race make equal
@@ -27,29 +38,62 @@ public final class WorkRequest {
      */
     private @Nullable WorkImage image;
 
-    private WorkRequest(@Nullable Confirmation confirmation, io.sidewarp.v1.WorkRequest proto) {
+    /** Request as the gRPC API takes it, made at the first use. */
+    private volatile io.sidewarp.v1.@Nullable WorkRequest proto;
+
+    /**
+     * Numbers of a request.
+     *
+     * @param operand number to add or to swap in, Immediate Data, or the key of a region's new STag
+     */
+    record Operands(long operand, long operandMask, long compare, long compareMask) {
+
+        static final Operands NONE = of(0);
+
+        static Operands of(long operand) {
+            return new Operands(operand, 0, 0, 0);
+        }
+    }
+
+    private WorkRequest(
+            Opcode opcode,
+            long owner,
+            @Nullable Confirmation confirmation,
+            int flags,
+            RemoteAddress remote,
+            List<Sge> local,
+            Operands operands) {
+        if (local.size() > MAX_ELEMENTS) {
+            throw new IllegalArgumentException("The work request has " + local.size() + " elements; at most "
+                    + MAX_ELEMENTS + " are possible. Split the work request.");
+        }
+        this.opcode = opcode;
+        this.owner = owner;
         this.confirmation = confirmation;
-        this.proto = proto;
+        this.flags = flags;
+        this.remote = remote;
+        this.local = local;
+        this.operands = operands;
     }
 
     /** Makes an RDMA Write of the local parts, one after another, to the peer's memory. */
     public static WorkRequest write(Connection connection, RemoteAddress remote, Sge... local) {
-        return of(connection, builder -> builder.setWrite(Protos.write(remote, List.of(local))));
+        return of(Opcode.WRITE, connection, remote, List.of(local), Operands.NONE);
     }
 
     /** Makes an RDMA Read from the peer's memory into the local part, which needs {@link Access#LOCAL_WRITE}. */
     public static WorkRequest read(Connection connection, RemoteAddress remote, Sge local) {
-        return of(connection, builder -> builder.setRead(Protos.read(remote, local)));
+        return of(Opcode.READ, connection, remote, List.of(local), Operands.NONE);
     }
 
     /** Makes a Send of the local parts as one message. Without parts, the message is empty. */
     public static WorkRequest send(Connection connection, Sge... local) {
-        return of(connection, builder -> builder.setSend(Protos.send(List.of(local))));
+        return of(Opcode.SEND, connection, NO_ADDRESS, List.of(local), Operands.NONE);
     }
 
     /** Makes a receive of one message into the local parts, which need {@link Access#LOCAL_WRITE}. */
     public static WorkRequest receive(Connection connection, Sge... local) {
-        return of(connection, builder -> builder.setReceive(Protos.receive(0, List.of(local))));
+        return of(Opcode.RECEIVE, connection, NO_ADDRESS, List.of(local), Operands.NONE);
     }
 
     /**
@@ -60,11 +104,18 @@ public final class WorkRequest {
      */
     public static WorkRequest receive(SharedReceiveQueue queue, Sge... local) {
         return new WorkRequest(
+                Opcode.RECEIVE,
+                queue.id(),
                 null,
-                io.sidewarp.v1.WorkRequest.newBuilder()
-                        .setSharedReceiveQueue(queue.id())
-                        .setReceive(Protos.receive(0, List.of(local)))
-                        .build());
+                WorkEntryFlyweight.FLAG_SHARED,
+                NO_ADDRESS,
+                List.of(local),
+                Operands.NONE);
+    }
+
+    /** Makes a Write of no bytes. Its completion reports that all earlier work is complete. */
+    static WorkRequest marker(long connection) {
+        return new WorkRequest(Opcode.WRITE, connection, null, 0, NO_ADDRESS, List.of(), Operands.NONE);
     }
 
     /**
@@ -74,9 +125,7 @@ public final class WorkRequest {
      *     same number.
      */
     public static WorkRequest immediate(Connection connection, long data) {
-        return of(
-                connection,
-                builder -> builder.setImmediate(ImmediateWork.newBuilder().setData(data)));
+        return of(Opcode.IMMEDIATE, connection, NO_ADDRESS, List.of(), Operands.of(data));
     }
 
     /**
@@ -96,12 +145,7 @@ public final class WorkRequest {
      * @param mask the most significant bit of each field
      */
     public static WorkRequest fetchAdd(Connection connection, RemoteAddress remote, long add, long mask) {
-        return of(
-                connection,
-                builder -> builder.setFetchAdd(FetchAddWork.newBuilder()
-                        .setRemote(remote.toProto())
-                        .setAdd(add)
-                        .setMask(mask)));
+        return of(Opcode.FETCH_ADD, connection, remote, List.of(), new Operands(add, mask, 0, 0));
     }
 
     /**
@@ -123,14 +167,8 @@ public final class WorkRequest {
      */
     public static WorkRequest compareSwap(
             Connection connection, RemoteAddress remote, long compare, long compareMask, long swap, long swapMask) {
-        return of(
-                connection,
-                builder -> builder.setCompareSwap(CompareSwapWork.newBuilder()
-                        .setRemote(remote.toProto())
-                        .setCompare(compare)
-                        .setCompareMask(compareMask)
-                        .setSwap(swap)
-                        .setSwapMask(swapMask)));
+        Operands operands = new Operands(swap, swapMask, compare, compareMask);
+        return of(Opcode.COMPARE_SWAP, connection, remote, List.of(), operands);
     }
 
     /**
@@ -139,10 +177,7 @@ public final class WorkRequest {
      * @param region region that only this connection may use ({@link RegionOptions})
      */
     public static WorkRequest invalidate(Connection connection, Region region) {
-        return of(
-                connection,
-                builder -> builder.setLocalInvalidate(
-                        LocalInvalidateWork.newBuilder().setRegion(region.id())));
+        return of(Opcode.LOCAL_INVALIDATE, connection, NO_ADDRESS, List.of(new Sge(region.id(), 0, 0)), Operands.NONE);
     }
 
     /**
@@ -153,10 +188,7 @@ public final class WorkRequest {
      * @param key low 8 bits of the new STag, 0 to 255; use another key each time
      */
     public static WorkRequest enable(Connection connection, Region region, int key) {
-        return of(
-                connection,
-                builder -> builder.setEnable(
-                        EnableWork.newBuilder().setRegion(region.id()).setKey(key)));
+        return of(Opcode.ENABLE, connection, NO_ADDRESS, List.of(new Sge(region.id(), 0, 0)), Operands.of(key));
     }
 
     /**
@@ -165,7 +197,7 @@ public final class WorkRequest {
      * durable. A flush takes one of the connection's ord.
      */
     public static WorkRequest flush(Connection connection) {
-        return of(connection, builder -> builder.setFlush(FlushWork.getDefaultInstance()));
+        return of(Opcode.FLUSH, connection, NO_ADDRESS, List.of(), Operands.NONE);
     }
 
     /**
@@ -178,14 +210,12 @@ public final class WorkRequest {
         if (!isData()) {
             throw new IllegalStateException("only Writes, Sends and Immediate Data can be flushed");
         }
-        return new WorkRequest(
-                confirmation, proto.toBuilder().setWithFlush(true).build());
+        return flagged(WorkEntryFlyweight.FLAG_WITH_FLUSH);
     }
 
     /** Returns a copy that waits until all earlier work of the connection is complete. */
     public WorkRequest fencedLocally() {
-        return new WorkRequest(
-                confirmation, proto.toBuilder().setLocalFence(true).build());
+        return flagged(WorkEntryFlyweight.FLAG_LOCAL_FENCE);
     }
 
     /**
@@ -195,14 +225,10 @@ public final class WorkRequest {
      * @throws IllegalStateException if this request is not a Write
      */
     public WorkRequest withImmediate(long data) {
-        if (!proto.hasWrite()) {
+        if (opcode != Opcode.WRITE && opcode != Opcode.WRITE_WITH_IMMEDIATE) {
             throw new IllegalStateException("only a Write can be followed by Immediate Data");
         }
-        return new WorkRequest(
-                confirmation,
-                proto.toBuilder()
-                        .setWrite(proto.getWrite().toBuilder().setImmediate(data))
-                        .build());
+        return copy(Opcode.WRITE_WITH_IMMEDIATE, flags, remote, local, Operands.of(data));
     }
 
     /**
@@ -213,20 +239,15 @@ public final class WorkRequest {
      * @throws IllegalStateException if this request is not an atomic operation
      */
     public WorkRequest into(Sge local) {
-        io.sidewarp.v1.WorkRequest.Builder copy = proto.toBuilder();
-        if (copy.hasFetchAdd()) {
-            copy.getFetchAddBuilder().clearLocal().addLocal(local.toProto());
-        } else if (copy.hasCompareSwap()) {
-            copy.getCompareSwapBuilder().clearLocal().addLocal(local.toProto());
-        } else {
+        if (opcode != Opcode.FETCH_ADD && opcode != Opcode.COMPARE_SWAP) {
             throw new IllegalStateException("only an atomic operation brings back a value");
         }
-        return new WorkRequest(confirmation, copy.build());
+        return copy(opcode, flags, remote, List.of(local), operands);
     }
 
     /** Returns a copy that waits until all earlier RDMA Reads and atomic operations of the connection are complete. */
     public WorkRequest fenced() {
-        return new WorkRequest(confirmation, proto.toBuilder().setFence(true).build());
+        return flagged(WorkEntryFlyweight.FLAG_FENCE);
     }
 
     /**
@@ -237,8 +258,7 @@ public final class WorkRequest {
      * blocks become free without a completion.
      */
     public WorkRequest unsignaled() {
-        return new WorkRequest(
-                confirmation, proto.toBuilder().setUnsignaled(true).build());
+        return flagged(WorkEntryFlyweight.FLAG_UNSIGNALED);
     }
 
     /**
@@ -247,17 +267,10 @@ public final class WorkRequest {
      * @throws IllegalStateException if this request is no Send and has no Immediate Data
      */
     public WorkRequest solicited() {
-        io.sidewarp.v1.WorkRequest.Builder copy = proto.toBuilder();
-        if (copy.hasSend()) {
-            copy.getSendBuilder().setSolicited(true);
-        } else if (copy.hasImmediate()) {
-            copy.getImmediateBuilder().setSolicited(true);
-        } else if (copy.getWrite().hasImmediate()) {
-            copy.getWriteBuilder().setSolicited(true);
-        } else {
+        if (opcode != Opcode.SEND && opcode != Opcode.IMMEDIATE && opcode != Opcode.WRITE_WITH_IMMEDIATE) {
             throw new IllegalStateException("only a Send or Immediate Data can be solicited");
         }
-        return new WorkRequest(confirmation, copy.build());
+        return flagged(WorkEntryFlyweight.FLAG_SOLICITED);
     }
 
     /**
@@ -266,44 +279,79 @@ public final class WorkRequest {
      * @throws IllegalStateException if this request is not a Send
      */
     public WorkRequest invalidating(int stag) {
-        if (!proto.hasSend()) {
+        if (opcode != Opcode.SEND) {
             throw new IllegalStateException("only a Send can invalidate an STag");
         }
-        return new WorkRequest(
-                confirmation,
-                proto.toBuilder()
-                        .setSend(proto.getSend().toBuilder().setInvalidateStag(stag))
-                        .build());
+        return copy(opcode, flags | WorkEntryFlyweight.FLAG_INVALIDATE, new RemoteAddress(stag, 0), local, operands);
     }
 
+    Opcode opcode() {
+        return opcode;
+    }
+
+    /** Returns the connection, or with FLAG_SHARED the shared receive queue. */
+    long owner() {
+        return owner;
+    }
+
+    /** Returns the connection; 0 for the receives of a shared receive queue. */
     long connection() {
-        return proto.getConnection();
+        return has(WorkEntryFlyweight.FLAG_SHARED) ? 0 : owner;
     }
 
-    io.sidewarp.v1.WorkRequest toProto() {
-        return proto;
+    /** Returns whether the request has a flag of {@link WorkEntryFlyweight}. */
+    boolean has(int flag) {
+        return (flags & flag) != 0;
+    }
+
+    int flags() {
+        return flags;
+    }
+
+    RemoteAddress remote() {
+        return remote;
+    }
+
+    List<Sge> local() {
+        return local;
+    }
+
+    Operands operands() {
+        return operands;
     }
 
     /** Returns whether the request carries data to the peer. */
     boolean isData() {
-        return proto.hasWrite() || proto.hasSend() || proto.hasImmediate();
+        return switch (opcode) {
+            case WRITE, WRITE_WITH_IMMEDIATE, SEND, IMMEDIATE -> true;
+            default -> false;
+        };
     }
 
     /** Returns whether the request succeeds with an answer of the peer. */
     boolean isAnswered() {
-        return proto.hasRead()
-                || proto.hasFetchAdd()
-                || proto.hasCompareSwap()
-                || proto.hasFlush()
-                || proto.getWithFlush();
+        return switch (opcode) {
+            case READ, FETCH_ADD, COMPARE_SWAP, FLUSH -> true;
+            default -> has(WorkEntryFlyweight.FLAG_WITH_FLUSH);
+        };
     }
 
     boolean isReceive() {
-        return proto.hasReceive();
+        return opcode == Opcode.RECEIVE;
     }
 
     boolean isUnsignaled() {
-        return proto.getUnsignaled();
+        return has(WorkEntryFlyweight.FLAG_UNSIGNALED);
+    }
+
+    /** Returns the request as the gRPC API takes it, without an id. */
+    io.sidewarp.v1.WorkRequest toProto() {
+        io.sidewarp.v1.WorkRequest made = proto;
+        if (made == null) {
+            made = Protos.work(this);
+            proto = made;
+        }
+        return made;
     }
 
     /**
@@ -312,9 +360,9 @@ public final class WorkRequest {
      * @param signaled whether the request has a completion in any case
      */
     io.sidewarp.v1.WorkRequest toProto(long id, boolean signaled) {
-        return proto.toBuilder()
+        return toProto().toBuilder()
                 .setId(id)
-                .setUnsignaled(proto.getUnsignaled() && !signaled)
+                .setUnsignaled(isUnsignaled() && !signaled)
                 .build();
     }
 
@@ -326,7 +374,7 @@ public final class WorkRequest {
     WorkImage image() {
         WorkImage made = image;
         if (made == null) {
-            made = WorkImage.of(proto);
+            made = WorkImage.of(this);
             image = made;
         }
         return made;
@@ -338,10 +386,18 @@ public final class WorkRequest {
         return confirmation;
     }
 
-    private static WorkRequest of(Connection connection, UnaryOperator<io.sidewarp.v1.WorkRequest.Builder> work) {
-        io.sidewarp.v1.WorkRequest.Builder builder =
-                io.sidewarp.v1.WorkRequest.newBuilder().setConnection(connection.id());
+    private static WorkRequest of(
+            Opcode opcode, Connection connection, RemoteAddress remote, List<Sge> local, Operands operands) {
         Confirmation known = connection instanceof GrpcConnection grpc ? grpc.confirmation() : null;
-        return new WorkRequest(known, work.apply(builder).build());
+        return new WorkRequest(opcode, connection.id(), known, 0, remote, local, operands);
+    }
+
+    private WorkRequest flagged(int flag) {
+        return copy(opcode, flags | flag, remote, local, operands);
+    }
+
+    private WorkRequest copy(
+            Opcode newOpcode, int newFlags, RemoteAddress newRemote, List<Sge> newLocal, Operands newOperands) {
+        return new WorkRequest(newOpcode, owner, confirmation, newFlags, newRemote, newLocal, newOperands);
     }
 }

@@ -91,30 +91,28 @@ final class WorkRing {
     }
 
     /** Posts a request; there must be room. */
-    void post(
-            WorkImage image,
-            long connection,
-            @Nullable Confirmation confirmation,
-            long id,
-            @Nullable CompletableFuture<WorkCompletion> future) {
-        long ticket = confirmation == null ? 0 : confirmation.posted(image.isData());
-        boolean answered = confirmation != null && image.isAnswered();
+    void post(WorkRequest request, long id, @Nullable CompletableFuture<WorkCompletion> future) {
+        Confirmation confirmation = request.confirmation();
+        long connection = request.connection();
+        boolean silent = request.isUnsignaled() && !request.isReceive();
+        long ticket = confirmation == null ? 0 : confirmation.posted(request.isData());
+        boolean answered = confirmation != null && request.isAnswered() && !silent;
         long sentId = id;
         int tag = 0;
         if (future != null || answered) {
             sentId = slots.take(id, future, answered ? confirmation : null, ticket);
             tag = TAG_SLOT;
         }
-        if (image.isUnsignaled()) {
+        if (silent) {
             unsignaled.add(connection);
-            publish(image, connection, sentId, tag | TAG_UNSIGNALED);
+            publish(request.image(), connection, sentId, tag | TAG_UNSIGNALED);
             return;
         }
-        if (!unsignaled.isEmpty() && !image.isReceive()) {
+        if (!unsignaled.isEmpty() && !request.isReceive()) {
             unsignaled.remove(connection);
         }
         signaled++;
-        publish(image, connection, sentId, tag);
+        publish(request.image(), connection, sentId, tag);
     }
 
     private void publish(WorkImage image, long connection, long id, int tag) {
@@ -130,7 +128,7 @@ final class WorkRing {
      */
     void postMarkers() {
         unsignaled.forEach(connection -> {
-            WorkImage marker = WorkImage.marker(connection);
+            WorkImage marker = WorkRequest.marker(connection).image();
             if (producer.hasRoom(marker.blocks())) {
                 unsignaled.remove(connection);
                 signaled++;

@@ -146,7 +146,7 @@ class ClientTest {
 
             try (FakeSidecar sidecar = new FakeSidecar(directory)) {
                 ready.get();
-                assertThat(client.device().getProvider()).isEqualTo("fake");
+                assertThat(client.device().provider()).isEqualTo("fake");
                 assertThat(sidecar.headers).isNotEmpty();
             }
         }
@@ -161,7 +161,7 @@ class ClientTest {
                         .withCallTimeout(forever))) {
             client.awaitReady(forever);
 
-            assertThat(client.device().getProvider()).isEqualTo("fake");
+            assertThat(client.device().provider()).isEqualTo("fake");
             try (Session session = client.openSession("patient")) {
                 assertThat(session.name()).isEqualTo("patient");
             }

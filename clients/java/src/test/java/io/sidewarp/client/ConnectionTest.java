@@ -3,6 +3,8 @@
 
 package io.sidewarp.client;
 
+import static io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_REMOTE_ACCESS_ERROR;
+import static io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -16,7 +18,6 @@ import io.sidewarp.v1.ConnectResponse;
 import io.sidewarp.v1.ConnectionRejected;
 import io.sidewarp.v1.ConnectionRequest;
 import io.sidewarp.v1.ConnectionServiceGrpc;
-import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.CrcPreference;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.ListenResponse;
@@ -102,14 +103,10 @@ class ConnectionTest extends FakeSidecarTest {
         CallFuture<ConnectResponse> call = own.start(
                 ConnectionServiceGrpc.getConnectMethod(), ConnectRequest.getDefaultInstance(), CallOptions.DEFAULT);
         AtomicReference<CompletableFuture<Connection>> connecting = new AtomicReference<>();
-        connecting.set(ConnectionCalls.made(
-                own,
-                call,
-                response -> {
-                    connecting.get().cancel(true);
-                    return response.getConnection();
-                },
-                ConnectionOptions.defaults()));
+        connecting.set(ConnectionCalls.made(call, response -> {
+            connecting.get().cancel(true);
+            return own.adopt(response.getConnection(), ConnectionOptions.defaults());
+        }));
 
         hold.complete(null);
 
@@ -142,7 +139,7 @@ class ConnectionTest extends FakeSidecarTest {
         SidewarpException failure = catchThrowableOfType(SidewarpException.class, () -> connection.write(SGE, REMOTE));
 
         assertThat(failure.code()).isEqualTo(Status.Code.OUT_OF_RANGE);
-        assertThat(failure.rdmaError()).contains(BOUNDS);
+        assertThat(failure.rdmaError()).contains(Descriptions.error(BOUNDS));
         assertThat(failure)
                 .hasMessage("the peer's region ends before (OUT_OF_RANGE)"
                         + " [the peer reported DDP error 1/1: Base or bounds violation]");
@@ -161,9 +158,8 @@ class ConnectionTest extends FakeSidecarTest {
     @Test
     void successfulWriteReturnsItsCompletion() {
         Connection connection = session.connect("127.0.0.1", 1);
-        sidecar.transfer.writeCompletion = completion(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS)
-                .setLength(64)
-                .build();
+        sidecar.transfer.writeCompletion =
+                completion(COMPLETION_STATUS_SUCCESS).setLength(64).build();
 
         WorkCompletion completion = connection.write(SGE, REMOTE);
 
@@ -187,8 +183,7 @@ class ConnectionTest extends FakeSidecarTest {
     @Test
     void completionWithoutSuccessIsThrown() {
         Connection connection = session.connect("127.0.0.1", 1);
-        sidecar.transfer.writeCompletion = completion(
-                        io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_REMOTE_ACCESS_ERROR)
+        sidecar.transfer.writeCompletion = completion(COMPLETION_STATUS_REMOTE_ACCESS_ERROR)
                 .setError(BOUNDS)
                 .setMessage("the peer refused")
                 .setCode(Status.Code.OUT_OF_RANGE.value())
@@ -198,7 +193,7 @@ class ConnectionTest extends FakeSidecarTest {
                 catchThrowableOfType(WorkFailedException.class, () -> connection.write(SGE, REMOTE));
 
         assertThat(failure.code()).isEqualTo(Status.Code.OUT_OF_RANGE);
-        assertThat(failure.rdmaError()).contains(BOUNDS);
+        assertThat(failure.rdmaError()).contains(Descriptions.error(BOUNDS));
         assertThat(failure.completion().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
         assertThat(failure).hasMessageContaining("the peer refused");
     }
@@ -206,7 +201,7 @@ class ConnectionTest extends FakeSidecarTest {
     @Test
     void receivePostsItsMemory() throws Exception {
         Connection connection = session.connect("127.0.0.1", 1);
-        sidecar.transfer.receiveCompletion = completion(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS)
+        sidecar.transfer.receiveCompletion = completion(COMPLETION_STATUS_SUCCESS)
                 .setOpcode(Opcode.OPCODE_RECEIVE)
                 .build();
 
@@ -214,14 +209,14 @@ class ConnectionTest extends FakeSidecarTest {
 
         assertThat(received.isSuccess()).isTrue();
         assertThat(FakeSidecar.next(sidecar.transfer.receives).getWork().getLocal(0))
-                .isEqualTo(SGE.toProto());
+                .isEqualTo(Protos.sge(SGE));
     }
 
     @Test
     void infoIsAskedOfTheSidecar() {
         Connection connection = session.connect("127.0.0.1", 1);
 
-        assertThat(connection.info().getRemotePort()).isOne();
+        assertThat(connection.info().remotePort()).isOne();
         sidecar.connections.connections.clear();
         assertThatExceptionOfType(SidewarpException.class)
                 .isThrownBy(connection::info)
@@ -293,13 +288,13 @@ class ConnectionTest extends FakeSidecarTest {
     @Test
     void watchTellsEachState() throws Exception {
         Connection connection = session.connect("127.0.0.1", 1);
-        BlockingQueue<ConnectionState> states = new LinkedBlockingQueue<>();
+        BlockingQueue<Connection.State> states = new LinkedBlockingQueue<>();
 
-        try (Subscription watch = connection.watch(change -> states.add(change.getState()))) {
+        try (Subscription watch = connection.watch(change -> states.add(change.state()))) {
             assertThat(watch).isNotNull();
-            assertThat(FakeSidecar.next(states)).isEqualTo(ConnectionState.CONNECTION_STATE_ESTABLISHED);
-            assertThat(FakeSidecar.next(states)).isEqualTo(ConnectionState.CONNECTION_STATE_CLOSING);
-            assertThat(FakeSidecar.next(states)).isEqualTo(ConnectionState.CONNECTION_STATE_CLOSED);
+            assertThat(FakeSidecar.next(states)).isEqualTo(Connection.State.ESTABLISHED);
+            assertThat(FakeSidecar.next(states)).isEqualTo(Connection.State.CLOSING);
+            assertThat(FakeSidecar.next(states)).isEqualTo(Connection.State.CLOSED);
         }
     }
 
@@ -320,7 +315,7 @@ class ConnectionTest extends FakeSidecarTest {
             AcceptRequest accept = FakeSidecar.next(sidecar.connections.accepts);
             assertThat(accept.getRequest()).isEqualTo(55);
             assertThat(accept.getPrivateData().toStringUtf8()).isEqualTo("hello");
-            assertThat(FakeSidecar.next(accepted).established().getRemotePort()).isEqualTo(9);
+            assertThat(FakeSidecar.next(accepted).established().remotePort()).isEqualTo(9);
         }
     }
 
@@ -365,7 +360,7 @@ class ConnectionTest extends FakeSidecarTest {
         })) {
             FakeSidecar.next(sidecar.connections.listeners).onNext(request(59, ""));
 
-            assertThat(FakeSidecar.next(accepted).established().getRemotePort()).isEqualTo(9);
+            assertThat(FakeSidecar.next(accepted).established().remotePort()).isEqualTo(9);
             assertThat(sidecar.connections.rejects).isEmpty();
             assertThat(listener.closed()).isNotDone();
         }
@@ -386,7 +381,7 @@ class ConnectionTest extends FakeSidecarTest {
         })) {
             FakeSidecar.next(sidecar.connections.listeners).onNext(request(60, ""));
 
-            assertThat(FakeSidecar.next(accepted).established().getRemotePort()).isEqualTo(9);
+            assertThat(FakeSidecar.next(accepted).established().remotePort()).isEqualTo(9);
             assertThat(sidecar.connections.rejects).isEmpty();
             assertThat(listener.closed()).isNotDone();
         }

@@ -12,7 +12,6 @@ import io.sidewarp.client.FakeTransfer.FakeQueue;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.ConnectRequest;
 import io.sidewarp.v1.ConnectionRequest;
-import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.CreateConnectionRequest;
 import io.sidewarp.v1.ListenResponse;
 import java.nio.charset.StandardCharsets;
@@ -40,14 +39,14 @@ class CreatedConnectionTest extends FakeSidecarTest {
         CreateConnectionRequest request = FakeSidecar.next(sidecar.connections.creations);
         assertThat(request.getSession()).isEqualTo(session.id());
         assertThat(request.getOptions()).isEqualTo(options.proto());
-        assertThat(created.state()).isEqualTo(ConnectionState.CONNECTION_STATE_IDLE);
+        assertThat(created.state()).isEqualTo(Connection.State.IDLE);
         assertThat(created.privateData()).isEmpty();
 
         Connection connected = session.connect("peer", 4791, created);
 
         assertThat(connected).isSameAs(created);
-        assertThat(created.state()).isEqualTo(ConnectionState.CONNECTION_STATE_ESTABLISHED);
-        assertThat(created.established().getRemotePort()).isEqualTo(4791);
+        assertThat(created.state()).isEqualTo(Connection.State.ESTABLISHED);
+        assertThat(created.established().remotePort()).isEqualTo(4791);
         assertThat(created.privateData()).isEqualTo("peer".getBytes(StandardCharsets.UTF_8));
     }
 
@@ -89,7 +88,7 @@ class CreatedConnectionTest extends FakeSidecarTest {
             assertThat(request.getConnection()).isEqualTo(created.id());
             assertThat(request.hasOptions()).isFalse();
             assertThat(request.getPrivateData()).isEqualTo(ByteString.copyFrom(new byte[] {1, 2}));
-            assertThat(created.established().getRemotePort()).isEqualTo(9);
+            assertThat(created.established().remotePort()).isEqualTo(9);
         }
     }
 
@@ -128,6 +127,6 @@ class CreatedConnectionTest extends FakeSidecarTest {
         assertThatExceptionOfType(SidewarpException.class)
                 .isThrownBy(() -> session.connect("peer", 4791, created))
                 .withMessageContaining("is used");
-        assertThat(created.state()).isEqualTo(ConnectionState.CONNECTION_STATE_IDLE);
+        assertThat(created.state()).isEqualTo(Connection.State.IDLE);
     }
 }

@@ -32,8 +32,8 @@ class EventOrderTest extends WorkQueueFixture {
         events = sidecar.nextSession();
         session.onEvent(new SessionListener() {
             @Override
-            public void connectionChanged(ConnectionStateChange change) {
-                told.add(change.getState().name());
+            public void connectionChanged(ConnectionEvent event) {
+                told.add(event.state().name());
             }
         });
     }
@@ -53,9 +53,9 @@ class EventOrderTest extends WorkQueueFixture {
         FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
         queue.onCompletion(completion -> told.add("completion " + completion.id()));
         queue.tryPost(1, write);
-        io.sidewarp.v1.WorkRequest first = server.nextWork();
+        var first = server.nextWork();
         queue.tryPost(2, write);
-        io.sidewarp.v1.WorkRequest second = server.nextWork();
+        var second = server.nextWork();
 
         tell(ConnectionState.CONNECTION_STATE_CLOSED, 2);
         server.succeed(first);
@@ -63,8 +63,7 @@ class EventOrderTest extends WorkQueueFixture {
         assertThat(connection.closed()).isNotDone();
         server.succeed(second);
 
-        await().untilAsserted(() ->
-                assertThat(told).containsExactly("completion 1", "completion 2", "CONNECTION_STATE_CLOSED"));
+        await().untilAsserted(() -> assertThat(told).containsExactly("completion 1", "completion 2", "CLOSED"));
         assertThat(connection.closed()).succeedsWithin(LONG);
     }
 
@@ -79,7 +78,7 @@ class EventOrderTest extends WorkQueueFixture {
         tell(ConnectionState.CONNECTION_STATE_CLOSING, 1);
         assertThat(queue.poll(LONG)).isPresent();
 
-        await().untilAsserted(() -> assertThat(told).containsExactly("CONNECTION_STATE_CLOSING"));
+        await().untilAsserted(() -> assertThat(told).containsExactly("CLOSING"));
     }
 
     @Test
@@ -89,8 +88,7 @@ class EventOrderTest extends WorkQueueFixture {
         tell(ConnectionState.CONNECTION_STATE_CLOSING, 5);
         tell(ConnectionState.CONNECTION_STATE_CLOSED, 5);
 
-        await().untilAsserted(
-                        () -> assertThat(told).containsExactly("CONNECTION_STATE_CLOSING", "CONNECTION_STATE_CLOSED"));
+        await().untilAsserted(() -> assertThat(told).containsExactly("CLOSING", "CLOSED"));
     }
 
     @Test
@@ -104,7 +102,7 @@ class EventOrderTest extends WorkQueueFixture {
         tell(ConnectionState.CONNECTION_STATE_TERMINATED, 5);
         events.onCompleted();
 
-        await().untilAsserted(() -> assertThat(told).containsExactly("CONNECTION_STATE_TERMINATED", "lost"));
+        await().untilAsserted(() -> assertThat(told).containsExactly("TERMINATED", "lost"));
     }
 
     @Test

@@ -3,6 +3,7 @@
 
 package io.sidewarp.client;
 
+import static io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
@@ -31,9 +32,8 @@ class ExampleTest {
     @BeforeEach
     void start() throws IOException {
         sidecar = new FakeSidecar(directory);
-        io.sidewarp.v1.WorkCompletion success = io.sidewarp.v1.WorkCompletion.newBuilder()
-                .setStatus(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS)
-                .build();
+        io.sidewarp.v1.WorkCompletion success =
+                FakeTransfer.completion(COMPLETION_STATUS_SUCCESS).build();
         sidecar.transfer.writeCompletion = success;
         sidecar.transfer.readCompletion = success;
         sidecar.transfer.flushCompletion = success;
@@ -91,7 +91,7 @@ class ExampleTest {
                 posted.addAll(FakeSidecar.next(queue.posts).getWorkList());
             }
             queue.succeed(posted.get(7));
-            io.sidewarp.v1.WorkRequest again = queue.nextWork();
+            var again = queue.nextWork();
             assertThat(again.getSharedReceiveQueue()).isEqualTo(receives);
             assertThat(again.getReceive().getLocal(0).getOffset()).isEqualTo(7 * 1024);
             running.nextSession().onCompleted();
@@ -166,7 +166,7 @@ class ExampleTest {
                 while (true) {
                     WorkCompletion message =
                             queue.poll(Duration.ofHours(1)).orElseThrow().orThrow();
-                    // message.length() octets of connection message.connection() are in slot message.id()
+                    // message.length() bytes of connection message.connection() are in slot message.id()
                     queue.post(message.id(), WorkRequest.receive(receives, region.slice(message.id() * 1024, 1024)));
                 }
             }

@@ -28,6 +28,7 @@ import io.sidewarp.v1.WorkRequest;
 import io.sidewarp.v1.WriteRequest;
 import io.sidewarp.v1.WriteResponse;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -108,6 +109,11 @@ final class FakeTransfer extends TransferServiceGrpc.TransferServiceImplBase {
         return queue;
     }
 
+    /** Returns the completion of a request of a single call. */
+    static WorkCompletion.Builder completion(CompletionStatus status) {
+        return WorkCompletion.newBuilder().setStatus(status);
+    }
+
     static WorkCompletion success(WorkRequest request) {
         return completion(request, CompletionStatus.COMPLETION_STATUS_SUCCESS);
     }
@@ -186,6 +192,10 @@ final class FakeTransfer extends TransferServiceGrpc.TransferServiceImplBase {
         /** Answers all in one message, with success. */
         void succeed(WorkRequest... requests) {
             complete(Arrays.stream(requests).map(FakeTransfer::success).toArray(WorkCompletion[]::new));
+        }
+
+        void succeed(List<WorkRequest> requests) {
+            succeed(requests.toArray(WorkRequest[]::new));
         }
 
         void complete(WorkCompletion... completions) {

@@ -3,6 +3,8 @@
 
 package io.sidewarp.client;
 
+import static io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_LOCAL_PROTECTION_ERROR;
+import static io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -16,9 +18,8 @@ import org.junit.jupiter.api.Test;
 class LostSessionTest extends FakeSidecarTest {
 
     private static final Sge SGE = new Sge(5, 0, 64);
-    private static final io.sidewarp.v1.WorkCompletion SUCCESS = io.sidewarp.v1.WorkCompletion.newBuilder()
-            .setStatus(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS)
-            .build();
+    private static final io.sidewarp.v1.WorkCompletion SUCCESS =
+            FakeTransfer.completion(COMPLETION_STATUS_SUCCESS).build();
     private static final RemoteAddress REMOTE = new RemoteAddress(0x77, 0);
 
     @BeforeEach
@@ -85,8 +86,7 @@ class LostSessionTest extends FakeSidecarTest {
     @Test
     void readThatFailedDoesNotHideWhatALaterFlushConfirms() throws Exception {
         Connection connection = session.connect("127.0.0.1", 1);
-        sidecar.transfer.readCompletion = io.sidewarp.v1.WorkCompletion.newBuilder()
-                .setStatus(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_LOCAL_PROTECTION_ERROR)
+        sidecar.transfer.readCompletion = FakeTransfer.completion(COMPLETION_STATUS_LOCAL_PROTECTION_ERROR)
                 .build();
         assertThat(catchThrowableOfType(WorkFailedException.class, () -> connection.read(SGE, REMOTE)))
                 .isNotNull();

@@ -3,6 +3,8 @@
 
 package io.sidewarp.client;
 
+import static io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_REMOTE_ACCESS_ERROR;
+import static io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -98,7 +100,7 @@ class QueueMessagesTest {
                         .toProto()
                         .getFetchAdd())
                 .isEqualTo(FetchAddWork.newBuilder()
-                        .addLocal(word.toProto())
+                        .addLocal(Protos.sge(word))
                         .setRemote(REMOTE)
                         .setAdd(2)
                         .setMask(0x80)
@@ -189,14 +191,14 @@ class QueueMessagesTest {
                                 .setId(3)
                                 .setConnection(300)
                                 .setOpcode(Opcode.OPCODE_RECEIVE)
-                                .setStatus(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS)
+                                .setStatus(COMPLETION_STATUS_SUCCESS)
                                 .setLength(0xFFFFFFFFL)
                                 .setSolicited(true)
                                 .setInvalidatedStag(0))
                         .addCompletions(io.sidewarp.v1.WorkCompletion.newBuilder()
                                 .setId(4)
                                 .setOpcode(Opcode.OPCODE_WRITE)
-                                .setStatus(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_REMOTE_ACCESS_ERROR)
+                                .setStatus(COMPLETION_STATUS_REMOTE_ACCESS_ERROR)
                                 .setError(error)
                                 .setMessage("müßig")))
                 .build();
@@ -216,7 +218,7 @@ class QueueMessagesTest {
         WorkCompletion write = completions.getLast();
         assertThat(write.status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
         assertThat(write.invalidatedStag()).isEmpty();
-        assertThat(write.error()).contains(error);
+        assertThat(write.error()).contains(new RdmaErrorInfo(1, 1, 1, "Base or bounds violation", true));
         assertThat(write.message()).isEqualTo("müßig");
     }
 
@@ -239,16 +241,6 @@ class QueueMessagesTest {
         assertThat(completions.getLast().original()).hasValue(-5);
         assertThat(completions.getLast().immediate()).isEmpty();
         assertThat(completions.getLast().opcode()).isEqualTo(io.sidewarp.client.Opcode.COMPARE_SWAP);
-    }
-
-    @Test
-    void everyOpcodeOfTheContractHasAName() {
-        for (Opcode opcode : Opcode.values()) {
-            if (opcode != Opcode.UNRECOGNIZED && opcode != Opcode.OPCODE_UNSPECIFIED) {
-                assertThat("OPCODE_" + io.sidewarp.client.Opcode.ofNumber(opcode.getNumber()))
-                        .isEqualTo(opcode.name());
-            }
-        }
     }
 
     @Test

@@ -3,6 +3,10 @@
 
 package io.sidewarp.client;
 
+import static io.sidewarp.v1.Access.ACCESS_LOCAL_WRITE;
+import static io.sidewarp.v1.Access.ACCESS_REMOTE_READ;
+import static io.sidewarp.v1.CreateMode.CREATE_MODE_OPEN_OR_CREATE;
+import static io.sidewarp.v1.CreateMode.CREATE_MODE_REPLACE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -44,8 +48,7 @@ class RegionTest extends FakeSidecarTest {
             assertThat(file[8191]).isEqualTo((byte) 42);
         }
         RegisterRegionRequest request = sidecar.memory.lastRegistration;
-        assertThat(request.getAccessList())
-                .containsExactly(io.sidewarp.v1.Access.ACCESS_LOCAL_WRITE, io.sidewarp.v1.Access.ACCESS_REMOTE_READ);
+        assertThat(request.getAccessList()).containsExactly(ACCESS_LOCAL_WRITE, ACCESS_REMOTE_READ);
         assertThat(request.getShared().getCreate()).isTrue();
     }
 
@@ -56,11 +59,9 @@ class RegionTest extends FakeSidecarTest {
         try (SharedRegion region = session.createSharedRegion("there", 4096, CreateMode.OPEN_OR_CREATE)) {
             assertThat(region.fileExisted()).isTrue();
         }
-        assertThat(sidecar.memory.lastRegistration.getShared().getCreateMode())
-                .isEqualTo(io.sidewarp.v1.CreateMode.CREATE_MODE_OPEN_OR_CREATE);
+        assertThat(sidecar.memory.lastRegistration.getShared().getCreateMode()).isEqualTo(CREATE_MODE_OPEN_OR_CREATE);
         session.createSharedRegion("there", 4096, CreateMode.REPLACE).close();
-        assertThat(sidecar.memory.lastRegistration.getShared().getCreateMode())
-                .isEqualTo(io.sidewarp.v1.CreateMode.CREATE_MODE_REPLACE);
+        assertThat(sidecar.memory.lastRegistration.getShared().getCreateMode()).isEqualTo(CREATE_MODE_REPLACE);
         try (SharedRegion region = session.createSharedRegion("new", 4096)) {
             assertThat(region.fileExisted()).isFalse();
         }

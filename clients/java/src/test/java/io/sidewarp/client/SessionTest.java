@@ -36,7 +36,7 @@ class SessionTest extends FakeSidecarTest {
         assertThat(session.id()).isEqualTo("secret-of-test");
         assertThat(session.name()).isEqualTo("test");
         assertThat(session.defaultProtectionDomain()).isEqualTo(7);
-        assertThat(session.limits().getMaxRegions()).isEqualTo(9);
+        assertThat(session.limits().maxRegions()).isEqualTo(9);
     }
 
     @Test
@@ -71,7 +71,7 @@ class SessionTest extends FakeSidecarTest {
     void lostSessionFailsWhatIsOutstanding() throws Exception {
         Connection connection = session.connect("127.0.0.1", 1);
         CompletableFuture<WorkCompletion> write = connection.writeAsync(new Sge(1, 0, 1), new RemoteAddress(1, 0));
-        CompletableFuture<ConnectionStateChange> connectionClosed = connection.closed();
+        CompletableFuture<ConnectionEvent> connectionClosed = connection.closed();
         WorkQueue queue = session.openQueue(4);
         CompletableFuture<WorkCompletion> submitted = queue.submit(WorkRequest.send(connection));
         Listener listener = session.listen("", 0, incoming -> {});
@@ -186,14 +186,14 @@ class SessionTest extends FakeSidecarTest {
         BlockingQueue<Object> seen = new LinkedBlockingQueue<>();
         session.onEvent(new SessionListener() {
             @Override
-            public void connectionChanged(ConnectionStateChange change) {
-                seen.add(client.device().getProvider());
-                seen.add(change.getMessage());
+            public void connectionChanged(ConnectionEvent event) {
+                seen.add(client.device().provider());
+                seen.add(event.message());
             }
 
             @Override
-            public void regionFault(RegionFault fault) {
-                seen.add(fault.getRegion());
+            public void regionFault(long region, String message) {
+                seen.add(region);
             }
 
             @Override
@@ -239,22 +239,21 @@ class SessionTest extends FakeSidecarTest {
                         .build());
 
         assertThat(FakeSidecar.next(seen)).isEqualTo(4711L);
-        assertThat(gone.closed().get(20, TimeUnit.SECONDS).getState())
-                .isEqualTo(ConnectionState.CONNECTION_STATE_CLOSED);
+        assertThat(gone.closed().get(20, TimeUnit.SECONDS).state()).isEqualTo(Connection.State.CLOSED);
         assertThat(open.closed()).isNotDone();
     }
 
     @Test
     void connectionFollowsTheStateThatTheSessionTells() throws Exception {
         Connection connection = session.connect("127.0.0.1", 1);
-        assertThat(connection.state()).isEqualTo(ConnectionState.CONNECTION_STATE_ESTABLISHED);
+        assertThat(connection.state()).isEqualTo(Connection.State.ESTABLISHED);
         StreamObserver<OpenSessionResponse> events = sidecar.nextSession();
 
         events.onNext(change(connection.id(), ConnectionState.CONNECTION_STATE_TERMINATED, "CRC error"));
         events.onNext(change(connection.id(), ConnectionState.CONNECTION_STATE_CLOSED, "over"));
 
-        assertThat(CallFuture.await(connection.closed()).getMessage()).isEqualTo("over");
-        assertThat(connection.state()).isEqualTo(ConnectionState.CONNECTION_STATE_CLOSED);
+        assertThat(CallFuture.await(connection.closed()).message()).isEqualTo("over");
+        assertThat(connection.state()).isEqualTo(Connection.State.CLOSED);
         connection.close();
         // Only the sidecar knows whether everything had arrived before the error.
         assertThat(sidecar.connections.disconnects).hasSize(1);
@@ -277,8 +276,8 @@ class SessionTest extends FakeSidecarTest {
         BlockingQueue<Long> seen = new LinkedBlockingQueue<>();
         session.onEvent(new SessionListener() {
             @Override
-            public void connectionChanged(ConnectionStateChange change) {
-                seen.add(change.getConnection());
+            public void connectionChanged(ConnectionEvent event) {
+                seen.add(event.connection());
             }
         });
         events.onNext(change(101, ConnectionState.CONNECTION_STATE_CLOSED, "at once"));
@@ -287,7 +286,7 @@ class SessionTest extends FakeSidecarTest {
         Connection connection = session.connect("127.0.0.1", 1);
 
         assertThat(connection.id()).isEqualTo(101);
-        assertThat(CallFuture.await(connection.closed()).getMessage()).isEqualTo("at once");
+        assertThat(CallFuture.await(connection.closed()).message()).isEqualTo("at once");
     }
 
     @Test
@@ -323,8 +322,8 @@ class SessionTest extends FakeSidecarTest {
     private List<WeakReference<?>> watchOnce() {
         Connection connection = session.connect("127.0.0.1", 1);
         CompletableFuture<Void> last = new CompletableFuture<>();
-        Consumer<ConnectionStateChange> listener = change -> {
-            if (change.getState() == ConnectionState.CONNECTION_STATE_CLOSED) {
+        Consumer<ConnectionEvent> listener = event -> {
+            if (event.state() == Connection.State.CLOSED) {
                 last.complete(null);
             }
         };

@@ -3,6 +3,7 @@
 
 package io.sidewarp.client;
 
+import static io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -15,6 +16,7 @@ import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.ReceiveRequest;
 import io.sidewarp.v1.SharedReceiveQueueLimitReached;
 import io.sidewarp.v1.WorkRequest.WorkCase;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.BeforeEach;
@@ -43,7 +45,7 @@ class SharedReceiveQueueTest extends FakeSidecarTest {
                 .isEqualTo(77);
         assertThat(receives.capacity()).isEqualTo(32);
         assertThat(receives.protectionDomain()).isEqualTo(7);
-        assertThat(receives.info().getId()).isEqualTo(receives.id());
+        assertThat(receives.usage()).isEqualTo(new SharedReceiveQueue.Usage(0, 0, 0));
     }
 
     @Test
@@ -74,7 +76,7 @@ class SharedReceiveQueueTest extends FakeSidecarTest {
         BlockingQueue<WorkCompletion> completions = WorkQueueFixture.handle(queue);
 
         queue.post(99, WorkRequest.receive(receives, SGE));
-        io.sidewarp.v1.WorkRequest sent = server.nextWork();
+        var sent = server.nextWork();
         server.complete(
                 FakeTransfer.success(sent).toBuilder().setConnection(4711).build());
 
@@ -90,8 +92,7 @@ class SharedReceiveQueueTest extends FakeSidecarTest {
 
     @Test
     void aSimpleReceiveNamesIt() throws Exception {
-        sidecar.transfer.receiveCompletion = io.sidewarp.v1.WorkCompletion.newBuilder()
-                .setStatus(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS)
+        sidecar.transfer.receiveCompletion = FakeTransfer.completion(COMPLETION_STATUS_SUCCESS)
                 .setConnection(4711)
                 .build();
 
@@ -106,11 +107,11 @@ class SharedReceiveQueueTest extends FakeSidecarTest {
 
     @Test
     void theLimitIsArmedAndToldToTheSessionsListeners() throws Exception {
-        BlockingQueue<SharedReceiveQueueLimitReached> told = new LinkedBlockingQueue<>();
+        BlockingQueue<List<Long>> told = new LinkedBlockingQueue<>();
         session.onEvent(new SessionListener() {
             @Override
-            public void sharedReceiveLimitReached(SharedReceiveQueueLimitReached event) {
-                told.add(event);
+            public void sharedReceiveLimitReached(long queue, int limit) {
+                told.add(List.of(queue, (long) limit));
             }
         });
 
@@ -119,16 +120,14 @@ class SharedReceiveQueueTest extends FakeSidecarTest {
             assertThat(request.getSharedReceiveQueue()).isEqualTo(receives.id());
             assertThat(request.getLimit()).isEqualTo(8);
         });
-        SharedReceiveQueueLimitReached event = SharedReceiveQueueLimitReached.newBuilder()
-                .setSharedReceiveQueue(receives.id())
-                .setLimit(8)
-                .build();
         sidecar.nextSession()
                 .onNext(OpenSessionResponse.newBuilder()
-                        .setSharedReceiveQueueLimit(event)
+                        .setSharedReceiveQueueLimit(SharedReceiveQueueLimitReached.newBuilder()
+                                .setSharedReceiveQueue(receives.id())
+                                .setLimit(8))
                         .build());
 
-        assertThat(FakeSidecar.next(told)).isEqualTo(event);
+        assertThat(FakeSidecar.next(told)).containsExactly(receives.id(), 8L);
     }
 
     @Test
@@ -139,7 +138,7 @@ class SharedReceiveQueueTest extends FakeSidecarTest {
                 .isThrownBy(receives::close)
                 .satisfies(failure -> assertThat(failure.code()).isEqualTo(Status.Code.NOT_FOUND));
         assertThatExceptionOfType(SidewarpException.class)
-                .isThrownBy(receives::info)
+                .isThrownBy(receives::usage)
                 .withMessageContaining("is gone");
 
         session.close();

@@ -3,6 +3,7 @@
 
 package io.sidewarp.client;
 
+import static io.sidewarp.v1.CreateMode.CREATE_MODE_OPEN_OR_CREATE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -105,10 +106,9 @@ class SupervisedSessionTest extends FakeSidecarTest {
         assertThat(state.session().name()).isEqualTo("steady");
         assertThat(state.region("inbox").length()).isEqualTo(LENGTH);
         assertThat(state.region("inbox").fileExisted()).isFalse();
-        assertThat(state.connection("peer").state()).isEqualTo(ConnectionState.CONNECTION_STATE_ESTABLISHED);
+        assertThat(state.connection("peer").state()).isEqualTo(Connection.State.ESTABLISHED);
         assertThat(state.changed()).containsExactlyInAnyOrder("inbox", "peer");
-        assertThat(sidecar.memory.lastRegistration.getShared().getCreateMode())
-                .isEqualTo(io.sidewarp.v1.CreateMode.CREATE_MODE_OPEN_OR_CREATE);
+        assertThat(sidecar.memory.lastRegistration.getShared().getCreateMode()).isEqualTo(CREATE_MODE_OPEN_OR_CREATE);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> state.region("outbox"))
                 .withMessageContaining("inbox");

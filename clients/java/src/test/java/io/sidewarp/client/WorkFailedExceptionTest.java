@@ -3,6 +3,9 @@
 
 package io.sidewarp.client;
 
+import static io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_FATAL;
+import static io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_FLUSHED;
+import static io.sidewarp.v1.Retry.RETRY_AFTER_RECONNECTING;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
@@ -12,10 +15,9 @@ class WorkFailedExceptionTest {
 
     @Test
     void codeAndAdviceAreThoseThatTheSidecarGave() {
-        WorkFailedException failure = failure(io.sidewarp.v1.WorkCompletion.newBuilder()
-                .setStatus(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_FLUSHED)
+        WorkFailedException failure = failure(FakeTransfer.completion(COMPLETION_STATUS_FLUSHED)
                 .setCode(Status.Code.UNAVAILABLE.value())
-                .setRetry(io.sidewarp.v1.Retry.RETRY_AFTER_RECONNECTING));
+                .setRetry(RETRY_AFTER_RECONNECTING));
 
         assertThat(failure.code()).isEqualTo(Status.Code.UNAVAILABLE);
         assertThat(failure.retry()).isEqualTo(Retry.AFTER_RECONNECTING);
@@ -23,8 +25,7 @@ class WorkFailedExceptionTest {
 
     @Test
     void failureWithoutCodeIsUnknownAndNotToBeRepeated() {
-        WorkFailedException failure = failure(io.sidewarp.v1.WorkCompletion.newBuilder()
-                .setStatus(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_FATAL));
+        WorkFailedException failure = failure(FakeTransfer.completion(COMPLETION_STATUS_FATAL));
 
         assertThat(failure.code()).isEqualTo(Status.Code.UNKNOWN);
         assertThat(failure.retry()).isEqualTo(Retry.NEVER);

@@ -108,8 +108,7 @@ class WorkImageTest {
         assertThat(receive.flags()).isZero();
 
         assertThat(entry(WorkRequest.flush(connection)).opcode()).isEqualTo(WorkEntryFlyweight.OPCODE_FLUSH);
-        WorkEntryFlyweight marker =
-                new WorkEntryFlyweight(MemorySegment.ofArray(WorkImage.marker(8).words()));
+        WorkEntryFlyweight marker = entry(WorkRequest.marker(8));
         assertThat(marker.opcode()).isEqualTo(WorkEntryFlyweight.OPCODE_WRITE);
         assertThat(marker.connection()).isEqualTo(8);
         assertThat(marker.elements()).isZero();

@@ -26,7 +26,7 @@ class WorkQueueEndTest extends WorkQueueFixture {
         FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
         BlockingQueue<WorkCompletion> completions = handle(queue);
         queue.post(1, write);
-        io.sidewarp.v1.WorkRequest sent = server.nextWork();
+        var sent = server.nextWork();
         assertThat(queue.drain(Duration.ZERO)).isFalse();
         assertThat(server.halfClosed.await(20, TimeUnit.SECONDS)).isTrue();
         assertThatExceptionOfType(SidewarpException.class)
@@ -129,7 +129,7 @@ class WorkQueueEndTest extends WorkQueueFixture {
         });
         queue.post(1, write);
         CompletableFuture<WorkCompletion> submitted = queue.submit(write);
-        io.sidewarp.v1.WorkRequest first = FakeSidecar.next(server.posts).getWork(0);
+        var first = FakeSidecar.next(server.posts).getWork(0);
 
         server.succeed(first);
 

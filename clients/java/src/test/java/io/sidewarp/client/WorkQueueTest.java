@@ -3,6 +3,8 @@
 
 package io.sidewarp.client;
 
+import static io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_FLUSHED;
+import static io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_REGION_FAULT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -20,7 +22,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -50,7 +51,7 @@ class WorkQueueTest extends WorkQueueFixture {
         BlockingQueue<WorkCompletion> completions = handle(queue);
 
         assertThat(queue.tryPost(Long.MIN_VALUE, write)).isTrue();
-        io.sidewarp.v1.WorkRequest sent = server.nextWork();
+        var sent = server.nextWork();
         server.succeed(sent);
 
         WorkCompletion completion = FakeSidecar.next(completions);
@@ -69,7 +70,7 @@ class WorkQueueTest extends WorkQueueFixture {
         FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
         BlockingQueue<WorkCompletion> completions = handle(queue);
         queue.tryPost(1, write);
-        io.sidewarp.v1.WorkRequest first = server.nextWork();
+        var first = server.nextWork();
         queue.tryPost(2, write);
 
         assertThat(queue.tryPost(3, write)).isFalse();
@@ -91,7 +92,7 @@ class WorkQueueTest extends WorkQueueFixture {
         handle(queue);
         queue.post(1, write);
         CompletableFuture<Void> blocked = CompletableFuture.runAsync(() -> queue.post(2, write));
-        io.sidewarp.v1.WorkRequest first = server.nextWork();
+        var first = server.nextWork();
         assertThat(blocked).isNotDone();
 
         server.succeed(first);
@@ -105,13 +106,12 @@ class WorkQueueTest extends WorkQueueFixture {
         WorkQueue queue = session.openQueue(0);
         FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
         CompletableFuture<WorkCompletion> first = queue.submit(write);
-        io.sidewarp.v1.WorkRequest firstSent = server.nextWork();
+        var firstSent = server.nextWork();
         CompletableFuture<WorkCompletion> second = queue.submit(WorkRequest.send(connection, SGE));
-        io.sidewarp.v1.WorkRequest secondSent = server.nextWork();
+        var secondSent = server.nextWork();
 
         server.complete(
-                FakeTransfer.completion(firstSent, io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_REGION_FAULT),
-                FakeTransfer.success(secondSent));
+                FakeTransfer.completion(firstSent, COMPLETION_STATUS_REGION_FAULT), FakeTransfer.success(secondSent));
 
         assertThat(second.get(20, TimeUnit.SECONDS).opcode()).isEqualTo(Opcode.SEND);
         assertThat(first.get().status()).isEqualTo(CompletionStatus.REGION_FAULT);
@@ -128,9 +128,9 @@ class WorkQueueTest extends WorkQueueFixture {
         queue.batch(batch -> LongStream.range(0, 100).forEach(id -> batch.post(id, write)));
         QueuePost post = FakeSidecar.next(server.posts);
 
-        List<io.sidewarp.v1.WorkRequest> reversed = post.getWorkList().reversed();
-        server.succeed(reversed.subList(0, 30).toArray(io.sidewarp.v1.WorkRequest[]::new));
-        server.succeed(reversed.subList(30, 100).toArray(io.sidewarp.v1.WorkRequest[]::new));
+        var reversed = post.getWorkList().reversed();
+        server.succeed(reversed.subList(0, 30));
+        server.succeed(reversed.subList(30, 100));
 
         for (long id = 99; id >= 0; id--) {
             assertThat(FakeSidecar.next(completions).id()).isEqualTo(id);
@@ -167,7 +167,7 @@ class WorkQueueTest extends WorkQueueFixture {
         for (int answered = 0; answered < 5; ) {
             QueuePost post = FakeSidecar.next(server.posts);
             assertThat(post.getWorkCount()).isLessThanOrEqualTo(2);
-            server.succeed(post.getWorkList().toArray(io.sidewarp.v1.WorkRequest[]::new));
+            server.succeed(post.getWorkList());
             answered += post.getWorkCount();
         }
 
@@ -185,7 +185,7 @@ class WorkQueueTest extends WorkQueueFixture {
         queue.batch(batch -> LongStream.range(0, 8).forEach(id -> batch.post(id, write)));
         QueuePost first = FakeSidecar.next(server.posts);
 
-        server.succeed(first.getWorkList().toArray(io.sidewarp.v1.WorkRequest[]::new));
+        server.succeed(first.getWorkList());
 
         assertThat(FakeSidecar.next(server.posts).getWorkCount()).isEqualTo(8);
     }
@@ -215,12 +215,12 @@ class WorkQueueTest extends WorkQueueFixture {
         }
         for (int received = 0; received < threads * perThread; ) {
             QueuePost post = FakeSidecar.next(server.posts);
-            for (io.sidewarp.v1.WorkRequest work : post.getWorkList()) {
+            for (var work : post.getWorkList()) {
                 long offset = work.getWrite().getRemote().getTaggedOffset();
                 seen.get((int) (offset / 1_000_000)).add(offset);
             }
             received += post.getWorkCount();
-            server.succeed(post.getWorkList().toArray(io.sidewarp.v1.WorkRequest[]::new));
+            server.succeed(post.getWorkList());
         }
 
         assertThat(completed.await(20, TimeUnit.SECONDS)).isTrue();
@@ -244,7 +244,7 @@ class WorkQueueTest extends WorkQueueFixture {
         assertThat(queue.poll(Duration.ZERO)).isEmpty();
 
         QueuePost post = FakeSidecar.next(server.posts);
-        server.succeed(post.getWorkList().toArray(io.sidewarp.v1.WorkRequest[]::new));
+        server.succeed(post.getWorkList());
 
         assertThat(queue.poll(LONG).orElseThrow().id()).isOne();
         assertThat(queue.available()).isOne();
@@ -277,9 +277,7 @@ class WorkQueueTest extends WorkQueueFixture {
             batch.post(3, write);
         });
         QueuePost post = FakeSidecar.next(server.posts);
-        assertThat(post.getWorkList())
-                .extracting(io.sidewarp.v1.WorkRequest::getUnsignaled)
-                .containsExactly(true, true, false);
+        assertThat(post.getWorkList()).extracting(work -> work.getUnsignaled()).containsExactly(true, true, false);
 
         server.succeed(post.getWork(2));
 
@@ -303,7 +301,7 @@ class WorkQueueTest extends WorkQueueFixture {
             QueuePost post = FakeSidecar.next(server.posts);
             server.succeed(post.getWorkList().stream()
                     .filter(work -> !work.getUnsignaled())
-                    .toArray(io.sidewarp.v1.WorkRequest[]::new));
+                    .toList());
             received += post.getWorkCount();
         }
 
@@ -319,8 +317,7 @@ class WorkQueueTest extends WorkQueueFixture {
         BlockingQueue<WorkCompletion> completions = handle(queue);
         queue.post(6, write.unsignaled());
 
-        server.complete(
-                FakeTransfer.completion(server.nextWork(), io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_FLUSHED));
+        server.complete(FakeTransfer.completion(server.nextWork(), COMPLETION_STATUS_FLUSHED));
 
         WorkCompletion completion = FakeSidecar.next(completions);
         assertThat(completion.id()).isEqualTo(6);
@@ -397,7 +394,7 @@ class WorkQueueTest extends WorkQueueFixture {
             batch.post(1, receive);
         });
         QueuePost first = FakeSidecar.next(server.posts);
-        Queue<io.sidewarp.v1.WorkRequest> receives = new ArrayDeque<>(first.getWorkList());
+        var receives = new ArrayDeque<>(first.getWorkList());
 
         for (int messages = 0; messages < 20; messages++) {
             server.succeed(receives.remove());
@@ -433,7 +430,7 @@ class WorkQueueTest extends WorkQueueFixture {
 
         assertThat(queue.poll(LONG).orElseThrow().id()).isOne();
 
-        io.sidewarp.v1.WorkRequest last = server.nextWork();
+        var last = server.nextWork();
         assertThat(last.getWorkCase()).isEqualTo(WorkCase.SEND);
         assertThat(receiver.isAlive()).isTrue();
         server.succeed(last);

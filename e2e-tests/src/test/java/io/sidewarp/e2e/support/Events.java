@@ -4,13 +4,11 @@
 package io.sidewarp.e2e.support;
 
 import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionEvent;
+import io.sidewarp.client.RdmaErrorInfo;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SessionListener;
 import io.sidewarp.client.SidewarpException;
-import io.sidewarp.v1.ConnectionStateChange;
-import io.sidewarp.v1.RdmaError;
-import io.sidewarp.v1.RegionFault;
-import io.sidewarp.v1.SharedReceiveQueueLimitReached;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -21,11 +19,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 /** Keeps the events of a session. */
 public final class Events implements SessionListener {
 
-    private final Map<Long, ConnectionStateChange> errors = new ConcurrentHashMap<>();
-    private final List<RegionFault> faults = new CopyOnWriteArrayList<>();
+    private final Map<Long, RdmaErrorInfo> errors = new ConcurrentHashMap<>();
+    private final List<Fault> faults = new CopyOnWriteArrayList<>();
     private final CompletableFuture<Duration> draining = new CompletableFuture<>();
 
-    private final CompletableFuture<SharedReceiveQueueLimitReached> limit = new CompletableFuture<>();
+    private final CompletableFuture<Long> limit = new CompletableFuture<>();
+
+    /** A region whose backing failed, and what happened. */
+    public record Fault(long region, String message) {}
 
     private Events() {}
 
@@ -36,20 +37,18 @@ public final class Events implements SessionListener {
     }
 
     @Override
-    public void connectionChanged(ConnectionStateChange change) {
-        if (change.hasError()) {
-            errors.putIfAbsent(change.getConnection(), change);
-        }
+    public void connectionChanged(ConnectionEvent event) {
+        event.error().ifPresent(error -> errors.putIfAbsent(event.connection(), error));
     }
 
     @Override
-    public void regionFault(RegionFault fault) {
-        faults.add(fault);
+    public void regionFault(long region, String message) {
+        faults.add(new Fault(region, message));
     }
 
     @Override
-    public void sharedReceiveLimitReached(SharedReceiveQueueLimitReached event) {
-        limit.complete(event);
+    public void sharedReceiveLimitReached(long queue, int armed) {
+        limit.complete(queue);
     }
 
     @Override
@@ -64,19 +63,19 @@ public final class Events implements SessionListener {
     }
 
     /** The error that ended a connection. */
-    public RdmaError awaitError(Connection connection) {
+    public RdmaErrorInfo awaitError(Connection connection) {
         Patience.await("the application learns of the error of " + connection)
                 .until(() -> errors.containsKey(connection.id()));
-        return errors.get(connection.id()).getError();
+        return errors.get(connection.id());
     }
 
-    public RegionFault awaitFault() {
+    public Fault awaitFault() {
         Patience.await("the application learns of the region's fault").until(() -> !faults.isEmpty());
         return faults.getFirst();
     }
 
-    /** The first time that few receives were left. */
-    public SharedReceiveQueueLimitReached awaitLimit() {
+    /** Returns the number of the first shared receive queue of which few receives were left. */
+    public long awaitLimit() {
         return Patience.get(limit);
     }
 

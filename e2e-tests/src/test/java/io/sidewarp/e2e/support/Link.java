@@ -8,8 +8,8 @@ import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.IncomingConnection;
 import io.sidewarp.client.ListenOptions;
 import io.sidewarp.client.Listener;
+import io.sidewarp.client.LowerLayerProtocol;
 import io.sidewarp.client.Session;
-import io.sidewarp.v1.Llp;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -30,14 +30,14 @@ public record Link(Connection initiator, Connection responder) {
     /** Over SCTP in UDP. */
     public static Link connectOverSctp(String address, Session from, Session to) {
         CompletableFuture<Connection> accepted = new CompletableFuture<>();
-        ListenOptions options = ListenOptions.defaults().withLlp(Llp.LLP_SCTP);
+        ListenOptions options = ListenOptions.defaults().withLlp(LowerLayerProtocol.SCTP);
         try (Listener listener =
                 to.listen(address, 0, options, request -> accept(request, IncomingConnection::accept, accepted))) {
             Connection initiator = from.connect(
                     address,
                     listener.port(),
                     ConnectionOptions.builder()
-                            .llp(Llp.LLP_SCTP)
+                            .llp(LowerLayerProtocol.SCTP)
                             .udpPort(listener.udpPort())
                             .build());
             return new Link(initiator, Patience.get(accepted));

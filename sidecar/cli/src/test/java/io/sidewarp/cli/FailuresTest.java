@@ -6,8 +6,8 @@ package io.sidewarp.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
+import io.sidewarp.client.RdmaErrorInfo;
 import io.sidewarp.client.SidewarpException;
-import io.sidewarp.v1.RdmaError;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -33,7 +33,7 @@ class FailuresTest {
     @ParameterizedTest
     @CsvSource({"UNAVAILABLE", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "OUT_OF_RANGE"})
     void errorOfAConnectionIsAFailedTransfer(Status.Code code) {
-        RdmaError refused = RdmaError.newBuilder().setName("Invalid STag").build();
+        RdmaErrorInfo refused = new RdmaErrorInfo(0, 1, 0, "Invalid STag", true);
 
         Failure failure = Failures.of(new SidewarpException(code, "the peer reported Invalid STag", refused, null));
 

@@ -12,6 +12,7 @@ import io.sidewarp.cli.wire.Channel;
 import io.sidewarp.cli.wire.Frame;
 import io.sidewarp.client.Access;
 import io.sidewarp.client.CompletionStatus;
+import io.sidewarp.client.ConnectionInfo;
 import io.sidewarp.client.RemoteAddress;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.WorkCompletion;
@@ -156,8 +157,8 @@ final class CopyClient {
      * confirms that the file has arrived.
      */
     private boolean permitsFlush() {
-        io.sidewarp.v1.Connection agreed = channel.connection().established();
-        return agreed.getOrd() > 0 && (!agreed.hasPeerIrd() || agreed.getPeerIrd() > 0);
+        ConnectionInfo.Agreement agreed = channel.connection().established().agreed();
+        return agreed.ord() > 0 && agreed.peerIrd().orElse(1) > 0;
     }
 
     private Frame receive() {

@@ -4,9 +4,7 @@
 package io.sidewarp.cli.demo;
 
 import io.sidewarp.cli.perf.Histogram;
-import io.sidewarp.v1.Connection;
-import io.sidewarp.v1.ConnectionCounters;
-import io.sidewarp.v1.Llp;
+import io.sidewarp.client.ConnectionInfo;
 import java.io.PrintWriter;
 import java.util.HashMap;
 import java.util.Map;
@@ -55,25 +53,28 @@ record ProcessFacts(Map<String, String> values) {
     }
 
     /** Reports how a connection was set up, and its counters. */
-    static void tellConnection(PrintWriter out, Connection connection) {
-        tell(out, "local", connection.getLocalAddress() + ":" + connection.getLocalPort());
-        tell(out, "remote", connection.getRemoteAddress() + ":" + connection.getRemotePort());
-        tell(out, "llp", connection.getLlp() == Llp.LLP_SCTP ? "SCTP" : "TCP");
-        tell(out, "revision", connection.getMpaRevision());
-        tell(out, "mulpdu", connection.getMulpdu());
-        tell(out, "crc", connection.getCrc());
-        tell(out, "markers", connection.getReceiveMarkers() || connection.getSendMarkers());
-        ConnectionCounters counters = connection.getCounters();
-        tell(out, "octets.sent", counters.getOctetsSent());
-        tell(out, "octets.received", counters.getOctetsReceived());
-        tell(out, "segments.sent", counters.getSegmentsSent());
-        tell(out, "segments.received", counters.getSegmentsReceived());
-        tell(out, "writes.sent", counters.getWritesSent());
-        tell(out, "writes.received", counters.getWritesReceived());
-        tell(out, "reads.sent", counters.getReadsSent());
-        tell(out, "reads.served", counters.getReadsServed());
-        tell(out, "sends.sent", counters.getSendsSent());
-        tell(out, "sends.received", counters.getSendsReceived());
+    static void tellConnection(PrintWriter out, ConnectionInfo connection) {
+        tell(out, "local", connection.localAddress() + ":" + connection.localPort());
+        tell(out, "remote", connection.remoteAddress() + ":" + connection.remotePort());
+        tell(out, "llp", connection.llp());
+        tell(out, "revision", connection.agreed().mpaRevision());
+        tell(out, "mulpdu", connection.mulpdu());
+        tell(out, "crc", connection.agreed().crc());
+        tell(
+                out,
+                "markers",
+                connection.agreed().receiveMarkers() || connection.agreed().sendMarkers());
+        ConnectionInfo.Counters counters = connection.counters();
+        tell(out, "octets.sent", counters.bytesSent());
+        tell(out, "octets.received", counters.bytesReceived());
+        tell(out, "segments.sent", counters.segmentsSent());
+        tell(out, "segments.received", counters.segmentsReceived());
+        tell(out, "writes.sent", counters.writesSent());
+        tell(out, "writes.received", counters.writesReceived());
+        tell(out, "reads.sent", counters.readsSent());
+        tell(out, "reads.served", counters.readsServed());
+        tell(out, "sends.sent", counters.sendsSent());
+        tell(out, "sends.received", counters.sendsReceived());
     }
 
     static void tellLatency(PrintWriter out, String operation, Histogram latencies) {

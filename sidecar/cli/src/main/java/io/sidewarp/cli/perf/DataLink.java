@@ -69,7 +69,7 @@ final class DataLink implements AutoCloseable {
             int index,
             QueueOptions queueOptions) {
         long tail = plan.tailOffset(index);
-        int reads = Math.min(plan.depth(), session.limits().getMaxOrd());
+        int reads = Math.min(plan.depth(), session.limits().maxOrd());
         ConnectionOptions.Builder options =
                 flags.options().sendQueue(plan.depth() + 1).ord(Math.max(1, reads));
         boolean credits = plan.operation() == Operation.SEND && !plan.latency();

@@ -16,6 +16,7 @@ import io.sidewarp.cli.wire.Hello;
 import io.sidewarp.cli.wire.RegionNames;
 import io.sidewarp.cli.wire.Service;
 import io.sidewarp.client.Access;
+import io.sidewarp.client.ConnectionInfo;
 import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
@@ -119,7 +120,7 @@ public final class PerfClient {
         control.receive(PATIENCE).expect(PerfMessage.End.TYPE, PerfMessage.End::decode);
 
         // Asks at the end, because TCP's segments, and with them MULPDU, grow after the set-up.
-        io.sidewarp.v1.Connection connection = links.getFirst().connection().info();
+        ConnectionInfo connection = links.getFirst().connection().info();
         control.send(new PerfMessage.Done(messages(links)));
         PerfMessage.Report report =
                 control.receive(PATIENCE).expect(PerfMessage.Report.TYPE, PerfMessage.Report::decode);

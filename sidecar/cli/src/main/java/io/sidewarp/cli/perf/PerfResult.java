@@ -5,6 +5,7 @@ package io.sidewarp.cli.perf;
 
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.text.Times;
+import io.sidewarp.client.ConnectionInfo;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -18,12 +19,7 @@ import java.util.Map;
  * @param latencies in nanoseconds
  */
 public record PerfResult(
-        PerfPlan plan,
-        io.sidewarp.v1.Connection connection,
-        long nanos,
-        long messages,
-        Histogram latencies,
-        CpuNanos cpu) {
+        PerfPlan plan, ConnectionInfo connection, long nanos, long messages, Histogram latencies, CpuNanos cpu) {
 
     /** Version of the JSON object. */
     private static final int JSON_VERSION = 1;
@@ -79,12 +75,12 @@ public record PerfResult(
         json.put("cpu_seconds", cpuJson(1));
         json.put("cpu_seconds_per_gib", cpuJson(octets() / GIB));
         Map<String, Object> link = new LinkedHashMap<>();
-        link.put("llp", connection.getLlp().name().replace("LLP_", "").toLowerCase(Locale.ROOT));
-        link.put("crc", connection.getCrc());
-        link.put("receive_markers", connection.getReceiveMarkers());
-        link.put("send_markers", connection.getSendMarkers());
-        link.put("mulpdu", connection.getMulpdu());
-        link.put("ord", connection.getOrd());
+        link.put("llp", connection.llp().name().toLowerCase(Locale.ROOT));
+        link.put("crc", connection.agreed().crc());
+        link.put("receive_markers", connection.agreed().receiveMarkers());
+        link.put("send_markers", connection.agreed().sendMarkers());
+        link.put("mulpdu", connection.mulpdu());
+        link.put("ord", connection.agreed().ord());
         json.put("connection", link);
         json.put("verified", !plan.latency());
         return json;

@@ -18,11 +18,11 @@ import io.sidewarp.client.IncomingConnection;
 import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.RemoteAddress;
 import io.sidewarp.client.Session;
+import io.sidewarp.client.SessionLimits;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpException;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
-import io.sidewarp.v1.Limits;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -100,14 +100,14 @@ final class PerfTest implements AutoCloseable {
     /**
      * Returns twice the depth, so that the sender does not wait for credits. Limits of the sidecar may make it less.
      */
-    static int receives(PerfPlan plan, Limits limits) {
+    static int receives(PerfPlan plan, SessionLimits limits) {
         if (plan.latency()) {
             return SendPingPong.RECEIVES;
         }
         int wanted = plan.depth() * 2;
-        int queue = limits.getMaxReceiveQueue();
+        int queue = limits.maxReceiveQueue();
         int receives = queue > QUEUE_SLACK ? Math.min(wanted, queue - QUEUE_SLACK) : wanted;
-        return Math.min(receives, Math.max(1, limits.getMaxQueueOutstanding() - QUEUE_SLACK));
+        return Math.min(receives, Math.max(1, limits.maxQueueOutstanding() - QUEUE_SLACK));
     }
 
     RemoteAddress address() {
@@ -128,7 +128,7 @@ final class PerfTest implements AutoCloseable {
         boolean send = plan.operation() == Operation.SEND;
         ConnectionOptions.Builder options = flags.options()
                 .privateData(new Hello(Service.PERF_DATA).encode())
-                .ird(Math.min(plan.depth(), session.limits().getMaxIrd()));
+                .ird(Math.min(plan.depth(), session.limits().maxIrd()));
         if (send) {
             options.receiveQueue(receives + QUEUE_SLACK);
         }

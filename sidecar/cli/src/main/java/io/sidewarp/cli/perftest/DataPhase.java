@@ -39,7 +39,7 @@ final class DataPhase {
     /** Opens the queue for the work of all connections, including receives. */
     static WorkQueue openQueue(Session session, PerftestPlan plan) {
         long wanted = (long) plan.connections() * Math.max(plan.depth(), plan.receives());
-        return session.openQueue(Math.clamp(wanted, 1, session.limits().getMaxQueueOutstanding()));
+        return session.openQueue(Math.clamp(wanted, 1, session.limits().maxQueueOutstanding()));
     }
 
     /** Returns the latencies of single messages: from posting to completion, or half of the round trip. */

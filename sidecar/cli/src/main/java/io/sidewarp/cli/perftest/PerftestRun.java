@@ -72,7 +72,7 @@ final class PerftestRun {
     }
 
     private PerftestResult transfer(Exchange exchange, Buffers buffers, WorkQueue queue) {
-        int reads = connections.getFirst().established().getIrd();
+        int reads = connections.getFirst().established().agreed().ird();
         List<Destination> peers = destinations(exchange, buffers, reads);
         destinations(exchange, buffers, reads);
         DataPhase data = new DataPhase(plan, buffers, connections, queue);
@@ -130,7 +130,7 @@ final class PerftestRun {
     private ConnectionOptions options() {
         ConnectionOptions.Builder options = flags.options().sendQueue(plan.depth());
         if (plan.kind().operation() == Operation.READ && !client) {
-            options.ird(session.limits().getMaxIrd());
+            options.ird(session.limits().maxIrd());
         }
         if (!client && plan.receives() > 0) {
             options.receiveQueue(plan.receives());

@@ -15,6 +15,7 @@ import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.ListenFlags;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.ConnectionInfo;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SidewarpClient;
 import java.io.PrintWriter;
@@ -143,17 +144,17 @@ public final class PingCommand implements Callable<Integer> {
     }
 
     /** Describes the data on the wire. A device of the kernel does not report it. */
-    private static String wire(io.sidewarp.v1.Connection link) {
-        return link.getMulpdu() == 0
+    private static String wire(ConnectionInfo link) {
+        return link.mulpdu() == 0
                 ? "by a device of the kernel"
-                : "MULPDU " + link.getMulpdu() + ", CRC " + (link.getCrc() ? "on" : "off");
+                : "MULPDU " + link.mulpdu() + ", CRC " + (link.agreed().crc() ? "on" : "off");
     }
 
     private int ping(Session session, HostPort to, PrintWriter out) {
         Histogram times = new Histogram();
         int round = 0;
         try (Pingers clients = new Pingers(connections, () -> pinger(session, to))) {
-            io.sidewarp.v1.Connection link = clients.first().connection().established();
+            ConnectionInfo link = clients.first().connection().established();
             out.println("ping " + to + ": " + (connections > 1 ? connections + " connections, " : "")
                     + Sizes.format(size) + " each way, " + wire(link));
             while (count == 0 || round < count) {

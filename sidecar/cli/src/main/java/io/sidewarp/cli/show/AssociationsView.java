@@ -3,19 +3,16 @@
 
 package io.sidewarp.cli.show;
 
-import com.google.protobuf.Duration;
 import io.sidewarp.cli.text.HostPort;
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.text.Table;
-import io.sidewarp.v1.Association;
-import io.sidewarp.v1.AssociationPath;
+import io.sidewarp.client.AssociationInfo;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /** SCTP associations, a row for each path. */
-record AssociationsView(List<Association> associations) implements View {
+record AssociationsView(List<AssociationInfo> associations) implements View {
 
     @Override
     public String text() {
@@ -38,24 +35,24 @@ record AssociationsView(List<Association> associations) implements View {
                 ">RTO",
                 ">CWND",
                 ">MTU");
-        for (Association association : associations) {
-            for (AssociationPath path : association.getPathsList()) {
+        for (AssociationInfo association : associations) {
+            for (AssociationInfo.Path path : association.paths()) {
                 table.row(
-                        association.getId(),
-                        new HostPort(association.getLocalAddress(), association.getLocalPort()),
-                        new HostPort(association.getRemoteAddress(), association.getRemotePort()),
-                        association.getRemoteUdpPort(),
-                        association.getOccupiedStreams() + "/" + association.getStreams(),
-                        association.getChunksSent(),
-                        association.getChunksReceived(),
-                        association.getEarlyChunks(),
-                        association.getRetransmittedChunks(),
-                        path.getAddress(),
-                        (path.getActive() ? "active" : "inactive") + (path.getPrimary() ? ", primary" : ""),
-                        millis(path.getSmoothedRtt()) + " ms",
-                        millis(path.getRto()) + " ms",
-                        Sizes.format(path.getCongestionWindow()),
-                        path.getPathMtu());
+                        association.id(),
+                        new HostPort(association.localAddress(), association.localPort()),
+                        new HostPort(association.remoteAddress(), association.remotePort()),
+                        association.remoteUdpPort(),
+                        association.occupiedStreams() + "/" + association.streams(),
+                        association.chunksSent(),
+                        association.chunksReceived(),
+                        association.earlyChunks(),
+                        association.retransmittedChunks(),
+                        path.address(),
+                        (path.active() ? "active" : "inactive") + (path.primary() ? ", primary" : ""),
+                        path.smoothedRtt().toMillis() + " ms",
+                        path.rto().toMillis() + " ms",
+                        Sizes.format(path.congestionWindow()),
+                        path.pathMtu());
             }
         }
         return table.render();
@@ -66,43 +63,39 @@ record AssociationsView(List<Association> associations) implements View {
         return associations.stream().map(AssociationsView::json).toList();
     }
 
-    private static Map<String, Object> json(Association association) {
+    private static Map<String, Object> json(AssociationInfo association) {
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("id", association.getId());
-        json.put("initiator", association.getInitiator());
-        json.put("local_address", association.getLocalAddress());
-        json.put("local_port", association.getLocalPort());
-        json.put("remote_address", association.getRemoteAddress());
-        json.put("remote_port", association.getRemotePort());
-        json.put("remote_udp_port", association.getRemoteUdpPort());
-        json.put("streams", association.getStreams());
-        json.put("occupied_streams", association.getOccupiedStreams());
-        json.put("chunks_sent", association.getChunksSent());
-        json.put("chunks_received", association.getChunksReceived());
-        json.put("early_chunks", association.getEarlyChunks());
-        json.put("retransmitted_chunks", association.getRetransmittedChunks());
-        json.put("pending_chunks", association.getPendingChunks());
-        json.put("unacknowledged_chunks", association.getUnacknowledgedChunks());
-        json.put("peer_window", association.getPeerWindow());
+        json.put("id", association.id());
+        json.put("initiator", association.initiator());
+        json.put("local_address", association.localAddress());
+        json.put("local_port", association.localPort());
+        json.put("remote_address", association.remoteAddress());
+        json.put("remote_port", association.remotePort());
+        json.put("remote_udp_port", association.remoteUdpPort());
+        json.put("streams", association.streams());
+        json.put("occupied_streams", association.occupiedStreams());
+        json.put("chunks_sent", association.chunksSent());
+        json.put("chunks_received", association.chunksReceived());
+        json.put("early_chunks", association.earlyChunks());
+        json.put("retransmitted_chunks", association.retransmittedChunks());
+        json.put("pending_chunks", association.pendingChunks());
+        json.put("unacknowledged_chunks", association.unacknowledgedChunks());
+        json.put("peer_window", association.peerWindow());
         json.put(
                 "paths",
-                association.getPathsList().stream().map(AssociationsView::json).toList());
+                association.paths().stream().map(AssociationsView::json).toList());
         return json;
     }
 
-    private static Map<String, Object> json(AssociationPath path) {
+    private static Map<String, Object> json(AssociationInfo.Path path) {
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("address", path.getAddress());
-        json.put("primary", path.getPrimary());
-        json.put("active", path.getActive());
-        json.put("smoothed_rtt_ms", millis(path.getSmoothedRtt()));
-        json.put("rto_ms", millis(path.getRto()));
-        json.put("congestion_window", path.getCongestionWindow());
-        json.put("path_mtu", path.getPathMtu());
+        json.put("address", path.address());
+        json.put("primary", path.primary());
+        json.put("active", path.active());
+        json.put("smoothed_rtt_ms", path.smoothedRtt().toMillis());
+        json.put("rto_ms", path.rto().toMillis());
+        json.put("congestion_window", path.congestionWindow());
+        json.put("path_mtu", path.pathMtu());
         return json;
-    }
-
-    private static long millis(Duration duration) {
-        return TimeUnit.SECONDS.toMillis(duration.getSeconds()) + TimeUnit.NANOSECONDS.toMillis(duration.getNanos());
     }
 }

@@ -6,14 +6,14 @@ package io.sidewarp.cli.show;
 import io.sidewarp.cli.text.HostPort;
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.text.Table;
-import io.sidewarp.v1.Connection;
-import io.sidewarp.v1.ConnectionCounters;
+import io.sidewarp.client.ConnectionInfo;
+import io.sidewarp.client.RdmaErrorInfo;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /** Connections and their counters. */
-record ConnectionsView(List<Connection> connections) implements View {
+record ConnectionsView(List<ConnectionInfo> connections) implements View {
 
     @Override
     public String text() {
@@ -40,47 +40,47 @@ record ConnectionsView(List<Connection> connections) implements View {
                 ">IMMEDIATES",
                 ">ATOMICS",
                 "ERROR");
-        for (Connection connection : connections) {
-            ConnectionCounters counters = connection.getCounters();
+        for (ConnectionInfo connection : connections) {
+            ConnectionInfo.Counters counters = connection.counters();
             table.row(
-                    connection.getId(),
-                    View.plain(connection.getState(), "CONNECTION_STATE_"),
-                    View.plain(connection.getLlp(), "LLP_"),
-                    new HostPort(connection.getLocalAddress(), connection.getLocalPort()),
-                    new HostPort(connection.getRemoteAddress(), connection.getRemotePort()),
-                    connection.getSessionName(),
-                    connection.getMpaRevision(),
-                    connection.getCrc() ? "on" : "off",
+                    connection.id(),
+                    View.plain(connection.state()),
+                    View.plain(connection.llp()),
+                    new HostPort(connection.localAddress(), connection.localPort()),
+                    new HostPort(connection.remoteAddress(), connection.remotePort()),
+                    connection.sessionName(),
+                    connection.agreed().mpaRevision(),
+                    connection.agreed().crc() ? "on" : "off",
                     markers(connection),
-                    connection.getIrd() + "/" + connection.getOrd(),
-                    connection.getMulpdu(),
-                    Sizes.format(counters.getOctetsSent()),
-                    Sizes.format(counters.getOctetsReceived()),
-                    counters.getWritesSent() + "/" + counters.getWritesReceived(),
-                    counters.getReadsSent() + "/" + counters.getReadsServed(),
-                    counters.getSendsSent() + "/" + counters.getSendsReceived(),
-                    counters.getImmediatesSent() + "/" + counters.getImmediatesReceived(),
-                    counters.getAtomicsSent() + "/" + counters.getAtomicsServed(),
-                    connection.hasError() ? connection.getError().getName() : "");
+                    connection.agreed().ird() + "/" + connection.agreed().ord(),
+                    connection.mulpdu(),
+                    Sizes.format(counters.bytesSent()),
+                    Sizes.format(counters.bytesReceived()),
+                    counters.writesSent() + "/" + counters.writesReceived(),
+                    counters.readsSent() + "/" + counters.readsServed(),
+                    counters.sendsSent() + "/" + counters.sendsReceived(),
+                    counters.immediatesSent() + "/" + counters.immediatesReceived(),
+                    counters.atomicsSent() + "/" + counters.atomicsServed(),
+                    connection.error().map(RdmaErrorInfo::name).orElse(""));
         }
         StringBuilder text = new StringBuilder(table.render());
-        for (Connection connection : connections) {
-            if (!connection.getWaiting().isEmpty()) {
+        for (ConnectionInfo connection : connections) {
+            if (!connection.waiting().isEmpty()) {
                 text.append("connection ")
-                        .append(connection.getId())
+                        .append(connection.id())
                         .append(": ")
-                        .append(connection.getWaiting())
+                        .append(connection.waiting())
                         .append('\n');
             }
         }
         return text.toString();
     }
 
-    private static String markers(Connection connection) {
-        if (connection.getReceiveMarkers()) {
-            return connection.getSendMarkers() ? "both" : "in";
+    private static String markers(ConnectionInfo connection) {
+        if (connection.agreed().receiveMarkers()) {
+            return connection.agreed().sendMarkers() ? "both" : "in";
         }
-        return connection.getSendMarkers() ? "out" : "none";
+        return connection.agreed().sendMarkers() ? "out" : "none";
     }
 
     @Override
@@ -88,73 +88,69 @@ record ConnectionsView(List<Connection> connections) implements View {
         return connections.stream().map(ConnectionsView::json).toList();
     }
 
-    private static Map<String, Object> json(Connection connection) {
+    private static Map<String, Object> json(ConnectionInfo connection) {
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("id", connection.getId());
-        json.put("state", View.plain(connection.getState(), "CONNECTION_STATE_"));
-        if (!connection.getWaiting().isEmpty()) {
-            json.put("waiting", connection.getWaiting());
+        json.put("id", connection.id());
+        json.put("state", View.plain(connection.state()));
+        if (!connection.waiting().isEmpty()) {
+            json.put("waiting", connection.waiting());
         }
-        json.put("llp", View.plain(connection.getLlp(), "LLP_"));
-        json.put("local_address", connection.getLocalAddress());
-        json.put("local_port", connection.getLocalPort());
-        json.put("remote_address", connection.getRemoteAddress());
-        json.put("remote_port", connection.getRemotePort());
-        json.put("session_name", connection.getSessionName());
-        json.put("initiator", connection.getInitiator());
-        json.put("ird", connection.getIrd());
-        json.put("ord", connection.getOrd());
-        json.put("crc", connection.getCrc());
-        json.put("receive_markers", connection.getReceiveMarkers());
-        json.put("send_markers", connection.getSendMarkers());
-        if (connection.hasPeerIrd()) {
-            json.put("peer_ird", connection.getPeerIrd());
+        json.put("llp", View.plain(connection.llp()));
+        json.put("local_address", connection.localAddress());
+        json.put("local_port", connection.localPort());
+        json.put("remote_address", connection.remoteAddress());
+        json.put("remote_port", connection.remotePort());
+        json.put("session_name", connection.sessionName());
+        json.put("initiator", connection.initiator());
+        json.put("ird", connection.agreed().ird());
+        json.put("ord", connection.agreed().ord());
+        json.put("crc", connection.agreed().crc());
+        json.put("receive_markers", connection.agreed().receiveMarkers());
+        json.put("send_markers", connection.agreed().sendMarkers());
+        connection.agreed().peerIrd().ifPresent(ird -> json.put("peer_ird", ird));
+        connection.agreed().peerOrd().ifPresent(ord -> json.put("peer_ord", ord));
+        json.put("peer_to_peer", connection.agreed().peerToPeer());
+        json.put("mpa_revision", connection.agreed().mpaRevision());
+        json.put("protocol_version", connection.agreed().protocolVersion());
+        json.put("mulpdu", connection.mulpdu());
+        if (connection.association() != 0) {
+            json.put("association", connection.association());
+            json.put("stream", connection.stream());
         }
-        if (connection.hasPeerOrd()) {
-            json.put("peer_ord", connection.getPeerOrd());
+        if (connection.sharedReceiveQueue() != 0) {
+            json.put("shared_receive_queue", connection.sharedReceiveQueue());
         }
-        json.put("peer_to_peer", connection.getPeerToPeer());
-        json.put("mpa_revision", connection.getMpaRevision());
-        json.put("protocol_version", connection.getProtocolVersion());
-        json.put("mulpdu", connection.getMulpdu());
-        if (connection.getAssociation() != 0) {
-            json.put("association", connection.getAssociation());
-            json.put("stream", connection.getStream());
-        }
-        if (connection.getSharedReceiveQueue() != 0) {
-            json.put("shared_receive_queue", connection.getSharedReceiveQueue());
-        }
-        json.put("protection_domain", connection.getProtectionDomain());
-        json.put("counters", counters(connection.getCounters()));
-        if (connection.hasError()) {
-            json.put(
-                    "error",
-                    Map.of(
-                            "layer", connection.getError().getLayer(),
-                            "type", connection.getError().getType(),
-                            "code", connection.getError().getCode(),
-                            "name", connection.getError().getName(),
-                            "remote", connection.getError().getRemote()));
-        }
+        json.put("protection_domain", connection.protectionDomain());
+        json.put("counters", counters(connection.counters()));
+        connection
+                .error()
+                .ifPresent(error -> json.put(
+                        "error",
+                        Map.of(
+                                "layer", error.layer(),
+                                "type", error.type(),
+                                "code", error.code(),
+                                "name", error.name(),
+                                "remote", error.remote())));
         return json;
     }
 
-    private static Map<String, Object> counters(ConnectionCounters counters) {
+    private static Map<String, Object> counters(ConnectionInfo.Counters counters) {
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("octets_sent", counters.getOctetsSent());
-        json.put("octets_received", counters.getOctetsReceived());
-        json.put("writes_sent", counters.getWritesSent());
-        json.put("writes_received", counters.getWritesReceived());
-        json.put("reads_sent", counters.getReadsSent());
-        json.put("reads_served", counters.getReadsServed());
-        json.put("sends_sent", counters.getSendsSent());
-        json.put("sends_received", counters.getSendsReceived());
-        json.put("segments_sent", counters.getSegmentsSent());
-        json.put("segments_received", counters.getSegmentsReceived());
-        json.put("immediates_sent", counters.getImmediatesSent());
-        json.put("immediates_received", counters.getImmediatesReceived());
-        json.put("atomics_sent", counters.getAtomicsSent());
-        json.put("atomics_served", counters.getAtomicsServed());
+        json.put("octets_sent", counters.bytesSent());
+        json.put("octets_received", counters.bytesReceived());
+        json.put("writes_sent", counters.writesSent());
+        json.put("writes_received", counters.writesReceived());
+        json.put("reads_sent", counters.readsSent());
+        json.put("reads_served", counters.readsServed());
+        json.put("sends_sent", counters.sendsSent());
+        json.put("sends_received", counters.sendsReceived());
+        json.put("segments_sent", counters.segmentsSent());
+        json.put("segments_received", counters.segmentsReceived());
+        json.put("immediates_sent", counters.immediatesSent());
+        json.put("immediates_received", counters.immediatesReceived());
+        json.put("atomics_sent", counters.atomicsSent());
+        json.put("atomics_served", counters.atomicsServed());
         return json;
     }
 }

@@ -5,13 +5,13 @@ package io.sidewarp.cli.show;
 
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.text.Table;
-import io.sidewarp.v1.Region;
+import io.sidewarp.client.RegionInfo;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /** Memory regions. */
-record RegionsView(List<Region> regions) implements View {
+record RegionsView(List<RegionInfo> regions) implements View {
 
     @Override
     public String text() {
@@ -20,18 +20,18 @@ record RegionsView(List<Region> regions) implements View {
         }
         Table table = new Table(
                 ">ID", "STAG", ">BASE", ">LENGTH", "ACCESS", "STATE", ">DOMAIN", "CONNECTION", "SESSION", "BACKING");
-        for (Region region : regions) {
+        for (RegionInfo region : regions) {
             table.row(
-                    region.getId(),
-                    View.stag(region.getStag()),
-                    Long.toUnsignedString(region.getBaseTaggedOffset()),
-                    Sizes.format(region.getLength()),
+                    region.id(),
+                    View.stag(region.stag()),
+                    Long.toUnsignedString(region.baseTaggedOffset()),
+                    Sizes.format(region.length()),
                     String.join(",", access(region)),
-                    View.plain(region.getState(), "REGION_STATE_"),
-                    region.getProtectionDomain(),
-                    region.getConnection() == 0 ? "any" : region.getConnection(),
-                    region.getSessionName(),
-                    region.getPath().isEmpty() ? "(managed)" : region.getPath());
+                    View.plain(region.state()),
+                    region.protectionDomain(),
+                    region.connection() == 0 ? "any" : region.connection(),
+                    region.sessionName(),
+                    region.path().isEmpty() ? "(managed)" : region.path());
         }
         return table.render();
     }
@@ -41,24 +41,22 @@ record RegionsView(List<Region> regions) implements View {
         return regions.stream().map(RegionsView::json).toList();
     }
 
-    private static List<String> access(Region region) {
-        return region.getAccessList().stream()
-                .map(access -> View.plain(access, "ACCESS_"))
-                .toList();
+    private static List<String> access(RegionInfo region) {
+        return region.access().stream().map(View::plain).toList();
     }
 
-    private static Map<String, Object> json(Region region) {
+    private static Map<String, Object> json(RegionInfo region) {
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("id", region.getId());
-        json.put("stag", View.stag(region.getStag()));
-        json.put("base_tagged_offset", Long.toUnsignedString(region.getBaseTaggedOffset()));
-        json.put("length", region.getLength());
+        json.put("id", region.id());
+        json.put("stag", View.stag(region.stag()));
+        json.put("base_tagged_offset", Long.toUnsignedString(region.baseTaggedOffset()));
+        json.put("length", region.length());
         json.put("access", access(region));
-        json.put("state", View.plain(region.getState(), "REGION_STATE_"));
-        json.put("protection_domain", region.getProtectionDomain());
-        json.put("connection", region.getConnection());
-        json.put("session_name", region.getSessionName());
-        json.put("path", region.getPath());
+        json.put("state", View.plain(region.state()));
+        json.put("protection_domain", region.protectionDomain());
+        json.put("connection", region.connection());
+        json.put("session_name", region.sessionName());
+        json.put("path", region.path());
         return json;
     }
 }

@@ -5,13 +5,13 @@ package io.sidewarp.cli.show;
 
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.text.Table;
-import io.sidewarp.v1.SessionInfo;
+import io.sidewarp.client.OpenSessionInfo;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /** Sessions of clients. */
-record SessionsView(List<SessionInfo> sessions) implements View {
+record SessionsView(List<OpenSessionInfo> sessions) implements View {
 
     @Override
     public String text() {
@@ -20,16 +20,16 @@ record SessionsView(List<SessionInfo> sessions) implements View {
         }
         Table table = new Table(
                 "NAME", ">UID", ">PID", ">REGIONS", ">REGISTERED", ">CONNECTIONS", ">SHARED RQ", ">LISTENERS");
-        for (SessionInfo session : sessions) {
+        for (OpenSessionInfo session : sessions) {
             table.row(
-                    session.getName(),
-                    session.getUid(),
-                    session.getPid(),
-                    session.getRegions(),
-                    Sizes.format(session.getRegisteredOctets()),
-                    session.getConnections(),
-                    session.getSharedReceiveQueues(),
-                    session.getListeners());
+                    session.name(),
+                    session.uid(),
+                    session.pid(),
+                    session.regions(),
+                    Sizes.format(session.registeredBytes()),
+                    session.connections(),
+                    session.sharedReceiveQueues(),
+                    session.listeners());
         }
         return table.render();
     }
@@ -39,16 +39,16 @@ record SessionsView(List<SessionInfo> sessions) implements View {
         return sessions.stream().map(SessionsView::json).toList();
     }
 
-    private static Map<String, Object> json(SessionInfo session) {
+    private static Map<String, Object> json(OpenSessionInfo session) {
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("name", session.getName());
-        json.put("uid", session.getUid());
-        json.put("pid", session.getPid());
-        json.put("regions", session.getRegions());
-        json.put("registered_octets", session.getRegisteredOctets());
-        json.put("connections", session.getConnections());
-        json.put("shared_receive_queues", session.getSharedReceiveQueues());
-        json.put("listeners", session.getListeners());
+        json.put("name", session.name());
+        json.put("uid", session.uid());
+        json.put("pid", session.pid());
+        json.put("regions", session.regions());
+        json.put("registered_octets", session.registeredBytes());
+        json.put("connections", session.connections());
+        json.put("shared_receive_queues", session.sharedReceiveQueues());
+        json.put("listeners", session.listeners());
         return json;
     }
 }

@@ -14,15 +14,9 @@ interface View {
     /** Returns an object for {@link io.sidewarp.cli.text.Json}. */
     Object json();
 
-    /**
-     * Returns a constant of the API in plain words. For example, CONNECTION_STATE_CLOSED becomes "closed" with the
-     * prefix CONNECTION_STATE_.
-     */
-    static String plain(Enum<?> constant, String prefix) {
-        String name = constant.name();
-        return (name.startsWith(prefix) ? name.substring(prefix.length()) : name)
-                .toLowerCase(Locale.ROOT)
-                .replace('_', '-');
+    /** Returns a constant of the client in plain words, for example "waiting-for-peer". */
+    static String plain(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /** Returns an STag in the form that users write. */

@@ -5,9 +5,9 @@ package io.sidewarp.cli.wire;
 
 import io.sidewarp.cli.Failure;
 import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionEvent;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpException;
-import io.sidewarp.v1.ConnectionStateChange;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -25,14 +25,12 @@ public final class ConnectionEnd {
     /** Returns the error that the sidecar reported. Empty when the peer closed the connection in order. */
     static Optional<String> error(Connection connection) {
         try {
-            ConnectionStateChange change = connection.closed().get(REASON_PATIENCE_SECONDS, TimeUnit.SECONDS);
-            if (!change.hasError()) {
-                return Optional.empty();
-            }
-            return Optional.of((change.getError().getRemote() ? "the peer reported: " : "")
-                    + change.getError().getName()
-                    + (change.getMessage().isEmpty() ? "" : ", ")
-                    + change.getMessage());
+            ConnectionEvent end = connection.closed().get(REASON_PATIENCE_SECONDS, TimeUnit.SECONDS);
+            return end.error()
+                    .map(error -> (error.remote() ? "the peer reported: " : "")
+                            + error.name()
+                            + (end.message().isEmpty() ? "" : ", ")
+                            + end.message());
         } catch (InterruptedException e) {
             throw Failure.interrupted();
         } catch (ExecutionException e) {

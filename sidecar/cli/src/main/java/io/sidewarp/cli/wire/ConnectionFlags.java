@@ -8,11 +8,10 @@ import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.text.Times;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.ListenOptions;
-import io.sidewarp.v1.Llp;
-import io.sidewarp.v1.ReadDepthNegotiation;
-import io.sidewarp.v1.ReadyIndication;
+import io.sidewarp.client.LowerLayerProtocol;
+import io.sidewarp.client.ReadDepthExchange;
+import io.sidewarp.client.ReadyToReceive;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 import picocli.CommandLine.ArgGroup;
@@ -27,12 +26,12 @@ public final class ConnectionFlags {
 
     /** Lower layer protocols, by the names that users write. */
     public enum LowerLayer {
-        TCP(Llp.LLP_TCP),
-        SCTP(Llp.LLP_SCTP);
+        TCP(LowerLayerProtocol.TCP),
+        SCTP(LowerLayerProtocol.SCTP);
 
-        private final Llp llp;
+        private final LowerLayerProtocol llp;
 
-        LowerLayer(Llp llp) {
+        LowerLayer(LowerLayerProtocol llp) {
             this.llp = llp;
         }
 
@@ -65,29 +64,16 @@ public final class ConnectionFlags {
                     "The peer's UDP port, on SCTP. Default: the sidecar's, which is 9899 unless configured otherwise.")
     private Optional<Integer> udpPort = Optional.empty();
 
-    /** Ready-to-receive indications, by the names that users write. */
-    private enum Ready {
-        WRITE(ReadyIndication.READY_INDICATION_WRITE),
-        READ(ReadyIndication.READY_INDICATION_READ),
-        SEND(ReadyIndication.READY_INDICATION_SEND);
-
-        private final ReadyIndication indication;
-
-        Ready(ReadyIndication indication) {
-            this.indication = indication;
-        }
-    }
-
     /** Negotiation of IRD and ORD, by the names that users write. */
     private enum ReadDepths {
-        ENHANCED(ReadDepthNegotiation.READ_DEPTH_NEGOTIATION_ENHANCED),
-        PRIVATE_DATA(ReadDepthNegotiation.READ_DEPTH_NEGOTIATION_PRIVATE_DATA),
-        NONE(ReadDepthNegotiation.READ_DEPTH_NEGOTIATION_NONE);
+        ENHANCED(ReadDepthExchange.ENHANCED),
+        PRIVATE_DATA(ReadDepthExchange.PRIVATE_DATA),
+        NONE(ReadDepthExchange.NONE);
 
-        private final ReadDepthNegotiation negotiation;
+        private final ReadDepthExchange exchange;
 
-        ReadDepths(ReadDepthNegotiation negotiation) {
-            this.negotiation = negotiation;
+        ReadDepths(ReadDepthExchange exchange) {
+            this.exchange = exchange;
         }
 
         @Override
@@ -136,7 +122,7 @@ public final class ConnectionFlags {
             split = ",",
             description = "Ready-to-receive indications of the peer-to-peer model, in order of preference, separated"
                     + " by commas. Default: the sidecar's.")
-    private Ready[] ready = {};
+    private ReadyToReceive[] ready = {};
 
     @Option(
             names = "--read-depths",
@@ -176,7 +162,8 @@ public final class ConnectionFlags {
     /** Returns a builder with these options, for connect or accept. */
     public ConnectionOptions.Builder options() {
         ConnectionOptions.Builder options =
-                ConnectionOptions.builder().llp(llp()).receiveMarkers(markers).maxFpdu(maxFpdu);
+                ConnectionOptions.builder().receiveMarkers(markers).maxFpdu(maxFpdu);
+        lowerLayer.ifPresent(layer -> options.llp(layer.llp));
         connectTimeout.ifPresent(options::timeout);
         udpPort.ifPresent(options::udpPort);
         if (crc.none) {
@@ -193,19 +180,16 @@ public final class ConnectionFlags {
             options.peerToPeer(true);
         }
         if (ready.length > 0) {
-            options.readyIndications(
-                    Arrays.stream(ready).map(kind -> kind.indication).toArray(ReadyIndication[]::new));
+            options.readyIndications(ready);
         }
-        readDepths.ifPresent(depths -> options.readDepths(depths.negotiation));
+        readDepths.ifPresent(depths -> options.readDepths(depths.exchange));
         return options;
     }
 
     /** Returns options for a listener. */
     public ListenOptions listenOptions() {
-        return ListenOptions.defaults().withLlp(llp()).withConnections(options().build());
-    }
-
-    private Llp llp() {
-        return lowerLayer.map(layer -> layer.llp).orElse(Llp.LLP_UNSPECIFIED);
+        return ListenOptions.defaults()
+                .withLlp(lowerLayer.map(layer -> layer.llp).orElse(LowerLayerProtocol.TCP))
+                .withConnections(options().build());
     }
 }

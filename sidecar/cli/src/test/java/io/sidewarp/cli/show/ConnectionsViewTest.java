@@ -5,19 +5,19 @@ package io.sidewarp.cli.show;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sidewarp.v1.Connection;
-import io.sidewarp.v1.ConnectionState;
+import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionInfo;
+import io.sidewarp.client.LowerLayerProtocol;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
 class ConnectionsViewTest {
 
-    private static final Connection WAITING = Connection.newBuilder()
-            .setId(7)
-            .setState(ConnectionState.CONNECTION_STATE_WAITING_FOR_PEER)
-            .setWaiting("posted work waits for the peer")
-            .build();
+    private static final ConnectionInfo WAITING =
+            connection(7, Connection.State.WAITING_FOR_PEER, "posted work waits for the peer");
 
     @Test
     void textShowsTheStateAndWhatIsWaitedFor() {
@@ -28,7 +28,7 @@ class ConnectionsViewTest {
 
     @Test
     void jsonNamesWhatIsWaitedForOnlyWhereThereIsSomething() {
-        Connection other = Connection.newBuilder().setId(8).build();
+        ConnectionInfo other = connection(8, Connection.State.IDLE, "");
 
         assertThat(new ConnectionsView(List.of(WAITING, other)).json())
                 .asInstanceOf(InstanceOfAssertFactories.LIST)
@@ -40,5 +40,28 @@ class ConnectionsViewTest {
                         idle -> assertThat(idle)
                                 .asInstanceOf(InstanceOfAssertFactories.MAP)
                                 .doesNotContainKey("waiting"));
+    }
+
+    private static ConnectionInfo connection(long id, Connection.State state, String waiting) {
+        return new ConnectionInfo(
+                id,
+                "test",
+                state,
+                waiting,
+                Optional.empty(),
+                true,
+                LowerLayerProtocol.TCP,
+                "192.0.2.1",
+                1234,
+                "192.0.2.2",
+                7471,
+                0,
+                0,
+                1,
+                0,
+                1442,
+                new ConnectionInfo.Agreement(
+                        2, 1, false, true, false, false, 16, 16, OptionalInt.of(16), OptionalInt.empty()),
+                new ConnectionInfo.Counters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
     }
 }

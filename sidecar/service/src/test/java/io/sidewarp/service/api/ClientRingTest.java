@@ -26,7 +26,6 @@ import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 import io.sidewarp.service.testing.TestSidecar;
-import io.sidewarp.v1.ConnectionState;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -178,7 +177,7 @@ class ClientRingTest {
                         WorkRequest.read(connection, new RemoteAddress(1, 2), source.slice(0, 8)))
                 .get();
         assertThat(rejected.status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
-        assertThat(rejected.error().orElseThrow().getName()).isNotEmpty();
+        assertThat(rejected.error().orElseThrow().name()).isNotEmpty();
         WorkCompletion flushed = queue.submit(WorkRequest.send(connection)).get();
         assertThat(flushed.isSuccess()).isFalse();
     }
@@ -228,7 +227,7 @@ class ClientRingTest {
         disconnected.get(20, TimeUnit.SECONDS);
         told.get(20, TimeUnit.SECONDS);
         assertThat(takenAtEnd).containsExactly(200L);
-        assertThat(connection.state()).isEqualTo(ConnectionState.CONNECTION_STATE_CLOSED);
+        assertThat(connection.state()).isEqualTo(Connection.State.CLOSED);
     }
 
     @Test

@@ -11,13 +11,13 @@ import io.sidewarp.client.ClientOptions;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.Listener;
+import io.sidewarp.client.OpenSessionInfo;
 import io.sidewarp.client.RegionOptions;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.SidewarpException;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.testing.TestSidecar;
-import io.sidewarp.v1.SessionInfo;
 import java.io.File;
 import java.util.List;
 import java.util.Random;
@@ -79,7 +79,7 @@ class InterruptedCallsTest {
     void interruptedCreationsOfSharedReceiveQueuesLeaveNothing() {
         interrupt(() -> session.createSharedReceiveQueue(16, 0));
 
-        awaitNothing(() -> client.listSessions().get(0).getSharedReceiveQueues());
+        awaitNothing(() -> client.listSessions().get(0).sharedReceiveQueues());
     }
 
     @Test
@@ -126,7 +126,7 @@ class InterruptedCallsTest {
     void interruptedListensAndSessionsLeaveNothing() {
         interrupt(() -> session.listen("127.0.0.1", 0, incoming -> {}));
         awaitNothing(() -> client.listSessions().stream()
-                .mapToInt(SessionInfo::getListeners)
+                .mapToInt(OpenSessionInfo::listeners)
                 .sum());
 
         interrupt(() -> client.openSession("short"));
