@@ -4,7 +4,6 @@
 package io.sidewarp.service.connection;
 
 import com.google.protobuf.ByteString;
-import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.netty.util.collection.LongObjectHashMap;
 import io.opentelemetry.context.Context;
@@ -363,7 +362,7 @@ public final class SessionConnections implements ConnectionLookup {
 
     private SessionConnection create(ConnectionPlan plan) {
         if (ended) {
-            throw ApiError.of(Status.Code.CANCELLED, "the session ended");
+            throw ApiError.sessionEnded();
         }
         SessionConnection connection =
                 new SessionConnection(context, plan, memory.domain(plan.domain()), sharedReceives(plan), this::forget);

@@ -45,7 +45,7 @@ public final class SessionListeners {
     /** Begins to listen. The observer gets the responses of the Listen call. */
     public ListenCall listen(ListenRequest request, ServerCallStreamObserver<ListenResponse> observer) {
         if (ended) {
-            throw ApiError.of(Status.Code.CANCELLED, "the session ended");
+            throw ApiError.sessionEnded();
         }
         int backlog = context.requests()
                 .backlog()

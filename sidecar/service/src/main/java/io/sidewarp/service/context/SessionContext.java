@@ -4,6 +4,7 @@
 package io.sidewarp.service.context;
 
 import io.netty.channel.EventLoop;
+import io.sidewarp.engine.memory.SharedBacking;
 import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.service.config.SidewarpConfig;
@@ -55,6 +56,16 @@ public record SessionContext(
         Telemetry telemetry,
         WorkMeter meter,
         PeerLogs logs) {
+
+    /**
+     * Makes the peer the owner of a file that the sidecar created, so that the peer can open it. A sidecar that is not
+     * root cannot do this. Its callers need its group, as in pods with an injected sidecar.
+     */
+    public void giveToPeer(SharedBacking file) {
+        if (peer.uid() != Peer.UNKNOWN) {
+            file.giveTo(peer.uid(), peer.gid());
+        }
+    }
 
     /**
      * Runs a task on the session's thread. Runs at once if this is that thread, so that tasks from there keep their

@@ -88,6 +88,11 @@ public final class ApiError {
                 "the sidecar is stopping and takes no new work; connect again after its restart");
     }
 
+    /** Returns the status for a call whose session ended during the call. */
+    public static StatusRuntimeException sessionEnded() {
+        return of(Status.Code.CANCELLED, "the session ended");
+    }
+
     public static StatusRuntimeException of(Status.Code code, String message) {
         return of(code, message, null);
     }

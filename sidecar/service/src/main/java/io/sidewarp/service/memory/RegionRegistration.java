@@ -109,20 +109,9 @@ final class RegionRegistration {
                     grant.take(context.quotas().registeredOctets(), length);
                 });
         if (shared.mode() != CreateMode.NONE && !backing.existed()) {
-            giveToCaller(backing);
+            context.giveToPeer(backing);
         }
         return register(plan, id, backing, backing.existed(), grant);
-    }
-
-    /**
-     * Makes the caller the owner of a file that the sidecar created, so that the caller can open it. A sidecar that is
-     * not root cannot do this. Its callers need its group, as in pods with an injected sidecar.
-     */
-    private void giveToCaller(SharedBacking backing) {
-        Peer caller = context.peer();
-        if (caller.uid() != Peer.UNKNOWN) {
-            backing.giveTo(caller.uid(), caller.gid());
-        }
     }
 
     /**

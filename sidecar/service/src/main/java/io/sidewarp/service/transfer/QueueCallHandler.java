@@ -3,7 +3,6 @@
 
 package io.sidewarp.service.transfer;
 
-import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.engine.verbs.CompletionStatus;
@@ -345,7 +344,7 @@ public final class QueueCallHandler implements StreamObserver<QueueRequest>, Wor
 
     /** Ends the call because the session has ended. */
     void end() {
-        fail(ApiError.of(Status.Code.CANCELLED, "the session ended"));
+        fail(ApiError.sessionEnded());
     }
 
     private void fail(RuntimeException failure) {

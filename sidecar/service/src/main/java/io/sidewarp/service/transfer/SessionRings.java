@@ -12,7 +12,6 @@ import io.sidewarp.ring.RingLayout;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.memory.SessionMemory;
-import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.quota.Grant;
 import io.sidewarp.v1.CreateCompletionRingRequest;
 import io.sidewarp.v1.CreateWorkRingRequest;
@@ -329,7 +328,7 @@ public final class SessionRings {
 
     private RingServer sockets() {
         if (ended) {
-            throw ApiError.of(io.grpc.Status.Code.CANCELLED, "the session ended");
+            throw ApiError.sessionEnded();
         }
         if (context.sharedVolume().isEmpty()) {
             throw ApiError.state(
@@ -355,7 +354,7 @@ public final class SessionRings {
     /** Takes the share of a new ring from the quotas. */
     private Grant grant(int blocks) {
         if (ended) {
-            throw ApiError.of(io.grpc.Status.Code.CANCELLED, "the session ended");
+            throw ApiError.sessionEnded();
         }
         return Grant.holding(grant -> grant.take(context.quotas().totalRegions(), 1)
                 .take(context.quotas().registeredOctets(), RingLayout.fileLength(blocks))
@@ -376,7 +375,7 @@ public final class SessionRings {
                             }
                             if (ended) {
                                 closeLater(file, grant);
-                                throw ApiError.of(io.grpc.Status.Code.CANCELLED, "the session ended");
+                                throw ApiError.sessionEnded();
                             }
                             return file;
                         },
@@ -392,13 +391,10 @@ public final class SessionRings {
         }
         String path = SessionMemory.RING_FILE_PREFIX + id + "-"
                 + Integer.toHexString(ThreadLocalRandom.current().nextInt());
-        Peer caller = context.peer();
-        SharedVolume.Holder holder = new SharedVolume.Holder(caller.uid(), "ring " + id);
+        SharedVolume.Holder holder = new SharedVolume.Holder(context.peer().uid(), "ring " + id);
         SharedBacking file = volume.open(path, 0, length, CreateMode.MUST_BE_NEW, holder, (octets, access) -> {});
         try {
-            if (caller.uid() != Peer.UNKNOWN) {
-                file.giveTo(caller.uid(), caller.gid());
-            }
+            context.giveToPeer(file);
             RingLayout.initialize(file.segment(), kind, blocks, id, completionRing);
             LateFaults.raisePending();
             return file;

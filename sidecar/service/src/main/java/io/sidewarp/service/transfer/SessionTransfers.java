@@ -117,7 +117,7 @@ public final class SessionTransfers {
 
     void add(QueueCallHandler call) {
         if (ended) {
-            throw ApiError.of(Status.Code.CANCELLED, "the session ended");
+            throw ApiError.sessionEnded();
         }
         calls.add(call);
     }
