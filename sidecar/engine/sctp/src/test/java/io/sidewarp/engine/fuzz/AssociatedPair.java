@@ -90,7 +90,7 @@ final class AssociatedPair {
     private void end(SessionRecorder recorder, Deed deed) {
         hasty |= deed != Deed.CLOSE_OUTPUT;
         switch (deed) {
-            case CLOSE_OUTPUT -> recorder.session().closeOutput();
+            case CLOSE_OUTPUT -> recorder.session().lowerLayer().closeOutput();
             case CLOSE -> recorder.session().close();
             default -> recorder.session().abort();
         }
@@ -194,7 +194,7 @@ final class AssociatedPair {
         verify();
         for (SessionRecorder recorder : all) {
             if (recorder.isEstablished()) {
-                recorder.session().closeOutput();
+                recorder.session().lowerLayer().closeOutput();
             }
         }
         left.rest();

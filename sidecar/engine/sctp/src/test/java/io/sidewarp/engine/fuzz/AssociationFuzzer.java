@@ -126,7 +126,7 @@ final class AssociationFuzzer {
             }
         } else if (recorder.isEstablished()) {
             switch (deed) {
-                case 1, 2 -> recorder.session().closeOutput();
+                case 1, 2 -> recorder.session().lowerLayer().closeOutput();
                 case 3 -> recorder.session().close();
                 default -> recorder.session().abort();
             }

@@ -41,7 +41,7 @@ class SilentPeerTest {
 
         @Override
         public void onEstablished(SessionStartup agreed) {
-            endpoint = new Endpoint(session, EndpointOptions.defaults());
+            endpoint = new Endpoint(session.lowerLayer(), EndpointOptions.defaults());
             session.attach(endpoint.stream());
         }
 

@@ -76,7 +76,7 @@ public final class SctpLink implements Link {
 
     @Override
     public LowerLayer end(Side side) {
-        return node(side).session;
+        return node(side).session.lowerLayer();
     }
 
     /** Messages that a side has sent, as in {@code 0:17 00 00 00 01}. */
@@ -148,7 +148,7 @@ public final class SctpLink implements Link {
         @Override
         public void onEstablished(SessionStartup agreed) {
             open = true;
-            UpperLayer upper = factory.apply(session);
+            UpperLayer upper = factory.apply(session.lowerLayer());
             session.attach(upper);
             if (upper instanceof RdmapStream stream) {
                 if (agreed.rtr() != null) {

@@ -121,7 +121,7 @@ public final class SessionRecorder implements DdpSessionListener, UpperLayer {
     /** Sends segments. */
     public void send(byte[]... octets) {
         toSend.addAll(List.of(octets));
-        session.requestOutput();
+        session.lowerLayer().requestOutput();
     }
 
     public void accept() {
@@ -187,11 +187,11 @@ public final class SessionRecorder implements DdpSessionListener, UpperLayer {
     @Override
     public void produce() {
         for (byte[] octets = toSend.peek(); octets != null; octets = toSend.peek()) {
-            if (!session.claim(octets.length)) {
+            if (!session.lowerLayer().claim(octets.length)) {
                 return;
             }
-            session.buffer().putBytes(session.offset(), octets, 0, octets.length);
-            session.commit();
+            session.lowerLayer().buffer().putBytes(session.lowerLayer().offset(), octets, 0, octets.length);
+            session.lowerLayer().commit();
             committed.add(Octets.show(toSend.remove()));
         }
     }
@@ -211,7 +211,7 @@ public final class SessionRecorder implements DdpSessionListener, UpperLayer {
     public void onPeerClosed() {
         events.add("peer closed");
         if (closesWithPeer) {
-            session.closeOutput();
+            session.lowerLayer().closeOutput();
         }
     }
 

@@ -35,28 +35,26 @@ public record AdaptationSettings(
     public static final int MAX_UNACKNOWLEDGED = ChunkFlyweight.SSN_MODULUS / 2 - 1;
 
     public AdaptationSettings {
-        if (reorderOctets < 0) {
-            throw new IllegalArgumentException("reorderOctets " + reorderOctets + " is negative");
-        }
-        if (totalReorderOctets < 0) {
-            throw new IllegalArgumentException("totalReorderOctets " + totalReorderOctets + " is negative");
-        }
-        if (strangersOctets < 0) {
-            throw new IllegalArgumentException("strangersOctets " + strangersOctets + " is negative");
-        }
-        if (earlySessions < 0) {
-            throw new IllegalArgumentException("earlySessions " + earlySessions + " is negative");
-        }
+        requireNotNegative("reorderOctets", reorderOctets);
+        requireNotNegative("totalReorderOctets", totalReorderOctets);
+        requireNotNegative("strangersOctets", strangersOctets);
+        requireNotNegative("earlySessions", earlySessions);
         if (lingerTimeout.isNegative()) {
             throw new IllegalArgumentException("lingerTimeout " + lingerTimeout + " is negative");
         }
-        if (reorderDistance < 1 || reorderDistance > MAX_UNACKNOWLEDGED) {
-            throw new IllegalArgumentException(
-                    "reorderDistance " + reorderDistance + " is not in 1.." + MAX_UNACKNOWLEDGED);
+        requireNumberOfChunks("reorderDistance", reorderDistance);
+        requireNumberOfChunks("unacknowledged", unacknowledged);
+    }
+
+    private static void requireNotNegative(String name, int value) {
+        if (value < 0) {
+            throw new IllegalArgumentException(name + " " + value + " is negative");
         }
-        if (unacknowledged < 1 || unacknowledged > MAX_UNACKNOWLEDGED) {
-            throw new IllegalArgumentException(
-                    "unacknowledged " + unacknowledged + " is not in 1.." + MAX_UNACKNOWLEDGED);
+    }
+
+    private static void requireNumberOfChunks(String name, int value) {
+        if (value < 1 || value > MAX_UNACKNOWLEDGED) {
+            throw new IllegalArgumentException(name + " " + value + " is not in 1.." + MAX_UNACKNOWLEDGED);
         }
     }
 

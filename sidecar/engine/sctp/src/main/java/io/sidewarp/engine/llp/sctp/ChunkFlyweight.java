@@ -4,6 +4,7 @@
 package io.sidewarp.engine.llp.sctp;
 
 import io.sidewarp.engine.memory.WireBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * User data of the data chunks of RFC 5043. Every chunk begins with the DDP Source Sequence Number. A DDP Segment
@@ -63,5 +64,22 @@ final class ChunkFlyweight {
         ssn(buffer, offset, ssn);
         buffer.putShort(offset + FUNCTION_CODE_OFFSET, code.value());
         return CONTROL_HEADER_LENGTH;
+    }
+
+    /** Returns whether the chunk begins a session. No later chunk of a session looks like an Initiate. */
+    static boolean isInitiate(int payloadProtocol, WireBuffer buffer, int offset, int length) {
+        FunctionCode code = functionCode(payloadProtocol, buffer, offset, length);
+        return code != null && code.isInitiate() && ssn(buffer, offset) == 0;
+    }
+
+    static boolean isTerminate(int payloadProtocol, WireBuffer buffer, int offset, int length) {
+        return length == CONTROL_HEADER_LENGTH
+                && functionCode(payloadProtocol, buffer, offset, length) == FunctionCode.TERMINATE;
+    }
+
+    private static @Nullable FunctionCode functionCode(int payloadProtocol, WireBuffer buffer, int offset, int length) {
+        return payloadProtocol == SESSION_CONTROL && length >= CONTROL_HEADER_LENGTH
+                ? FunctionCode.of(functionCode(buffer, offset))
+                : null;
     }
 }

@@ -197,16 +197,17 @@ public final class DdpAssociation implements SctpUser {
         counters.chunksReceived++;
         DdpStreamSession session = sessions[stream];
         if (session == null) {
-            if (isTerminate(payloadProtocol, buffer, offset, length)) {
+            if (ChunkFlyweight.isTerminate(payloadProtocol, buffer, offset, length)) {
                 // A Terminate never overtakes its Initiate (section 6.6). This one belongs to a session that is already
                 // forgotten.
                 return;
             }
             session = expect(stream, null);
-        } else if (isInitiate(payloadProtocol, buffer, offset, length)) {
+        } else if (ChunkFlyweight.isInitiate(payloadProtocol, buffer, offset, length)) {
             session = successor(session);
         }
-        if (session.markTouched()) {
+        if (!session.touched) {
+            session.touched = true;
             touched.add(session);
         }
         session.onChunk(payloadProtocol, buffer, offset, length);
@@ -214,7 +215,7 @@ public final class DdpAssociation implements SctpUser {
             if (early > settings.earlySessions()) {
                 session.breakOff("more than " + settings.earlySessions() + " sessions without an Initiate");
             } else {
-                session.awaitInitiate();
+                session.linger.beginOnce();
             }
         }
     }
@@ -240,23 +241,6 @@ public final class DdpAssociation implements SctpUser {
             present.yieldStream();
         }
         return next;
-    }
-
-    /** Returns whether the chunk begins a session. No later chunk of a session looks like an Initiate. */
-    private static boolean isInitiate(int payloadProtocol, WireBuffer buffer, int offset, int length) {
-        FunctionCode code = functionCode(payloadProtocol, buffer, offset, length);
-        return code != null && code.isInitiate() && ChunkFlyweight.ssn(buffer, offset) == 0;
-    }
-
-    static boolean isTerminate(int payloadProtocol, WireBuffer buffer, int offset, int length) {
-        return length == ChunkFlyweight.CONTROL_HEADER_LENGTH
-                && functionCode(payloadProtocol, buffer, offset, length) == FunctionCode.TERMINATE;
-    }
-
-    private static @Nullable FunctionCode functionCode(int payloadProtocol, WireBuffer buffer, int offset, int length) {
-        return payloadProtocol == ChunkFlyweight.SESSION_CONTROL && length >= ChunkFlyweight.CONTROL_HEADER_LENGTH
-                ? FunctionCode.of(ChunkFlyweight.functionCode(buffer, offset))
-                : null;
     }
 
     @Override
@@ -306,8 +290,7 @@ public final class DdpAssociation implements SctpUser {
             return;
         }
         closed = true;
-        for (int stream = 0; stream < sessions.length; stream++) {
-            DdpStreamSession session = sessions[stream];
+        for (DdpStreamSession session : sessions) {
             if (session != null) {
                 session.onAssociationClosed(graceful, cause);
             }
@@ -344,7 +327,8 @@ public final class DdpAssociation implements SctpUser {
 
     /** Queues a session for a turn. */
     void enqueue(DdpStreamSession session) {
-        if (isUsable() && session.markQueued()) {
+        if (isUsable() && !session.queued) {
+            session.queued = true;
             ready.add(session);
             transport.requestOutput();
         }
@@ -433,10 +417,6 @@ public final class DdpAssociation implements SctpUser {
 
     AdaptationSettings settings() {
         return settings;
-    }
-
-    AssociationCounters mutableCounters() {
-        return counters;
     }
 
     long nanoTime() {

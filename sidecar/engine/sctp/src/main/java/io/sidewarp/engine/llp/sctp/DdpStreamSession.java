@@ -11,17 +11,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One DDP stream session (RFC 5043 section 6), from an Initiate to the Terminates, on the pair of SCTP streams with one
- * identifier. The layer above uses the session as a {@link LowerLayer}. Positions there are bytes of DDP Segments.
+ * identifier. The layer above uses the session by its {@link #lowerLayer}.
  *
  * <p>A Terminate ends one direction, as a FIN does. The other side may still send, and may end with its own Terminate.
  * A peer that has this side's Terminate may also stay silent, or shut the association down, to end the session. An
  * error ends only this session. The other sessions of the association continue.
  */
-public final class DdpStreamSession implements LowerLayer {
+public final class DdpStreamSession {
 
     private enum Phase {
-        /** The Initiate or its answer is due, see {@link InitialExchange}. */
-        STARTING,
+        /** Passive: chunks have arrived, but the Initiate has not. */
+        EXPECTED,
+        /** Active: the Initiate waits for its answer. */
+        REQUESTED,
+        /** Passive: the Initiate waits for the Consumer, or the Accept waits for SCTP. */
+        PENDING,
         /** Segments may be sent and received. */
         OPEN,
         /** The session has ended for this side, or never opened. Its chunks may still be in flight. */
@@ -33,19 +37,17 @@ public final class DdpStreamSession implements LowerLayer {
     private final SessionInput input;
     private final SessionOutput output;
     private final InitialExchange exchange;
-    private final Linger linger;
     private final SessionTally tally;
-    private Phase phase = Phase.STARTING;
-    private @Nullable UpperLayer upper;
+    final Linger linger;
+    /** True while the association has the session in its queue for output. */
+    boolean queued;
+    /** True while the association has the session in its list of sessions with new input. */
+    boolean touched;
 
-    private boolean queued;
-    private boolean touched;
-    private boolean outputWanted;
-    private boolean outputEnded;
-    private boolean discarding;
+    private Phase phase = Phase.EXPECTED;
+    private @Nullable UpperLayer upper;
     private boolean peerTerminated;
     private boolean peerFinished;
-
     private boolean closing;
     private boolean aborted;
     private boolean lastWordDue;
@@ -66,9 +68,15 @@ public final class DdpStreamSession implements LowerLayer {
         return stream;
     }
 
+    /** Returns the services for the layer above. Positions there are bytes of DDP Segments. */
+    public LowerLayer lowerLayer() {
+        return output;
+    }
+
     // ---- Start
 
     void initiate(SessionOptions options, DdpSessionListener sessionListener) {
+        phase = Phase.REQUESTED;
         input.consent();
         exchange.initiate(options, sessionListener);
     }
@@ -114,14 +122,16 @@ public final class DdpStreamSession implements LowerLayer {
      * answer is an Accept.
      */
     public void withdraw() {
-        if (phase == Phase.STARTING) {
-            exchange.withdraw();
+        if (phase == Phase.REQUESTED) {
+            exchange.withdrawRequest();
+        } else if (phase == Phase.PENDING) {
+            exchange.withdrawAnswer();
         }
     }
 
     /** Returns whether the peer knows nothing of the session, because SCTP did not get the Initiate. */
     boolean isUnsaid() {
-        return phase == Phase.STARTING && exchange.isUnanswered() && output.isSilent();
+        return phase == Phase.REQUESTED && output.isSilent();
     }
 
     /** Ends this session because the peer began a session on the stream first. */
@@ -133,6 +143,7 @@ public final class DdpStreamSession implements LowerLayer {
 
     /** Takes the Initiate, and holds later input until the Consumer has decided. */
     void awaitDecision() {
+        phase = Phase.PENDING;
         association.onNoLongerEarly();
         linger.cancel();
         input.hold();
@@ -140,12 +151,12 @@ public final class DdpStreamSession implements LowerLayer {
 
     /** Returns whether the Initiate waits for the Consumer. */
     boolean isUndecided() {
-        return phase == Phase.STARTING && exchange.isUndecided();
+        return phase == Phase.PENDING && !output.hasControl() && !output.isControlUnderWay();
     }
 
     /** Returns whether the Initiate has arrived and the session is neither open nor over. */
     boolean isRequest() {
-        return phase == Phase.STARTING && exchange.isPending();
+        return phase == Phase.PENDING;
     }
 
     /** Opens the session after the Initiate was accepted. */
@@ -162,7 +173,7 @@ public final class DdpStreamSession implements LowerLayer {
         }
         LlpError error = agreed.error();
         if (error != null) {
-            discard();
+            input.discardSegments();
             bound.onError(error);
         }
         input.resume();
@@ -170,6 +181,10 @@ public final class DdpStreamSession implements LowerLayer {
             // The kept chunks belong to no batch.
             bound.onInputDone();
         }
+    }
+
+    boolean isOpen() {
+        return phase == Phase.OPEN;
     }
 
     /**
@@ -192,29 +207,20 @@ public final class DdpStreamSession implements LowerLayer {
 
     /** Reports a chunk of the peer that its input takes, now or later. */
     void onHeard() {
-        if (outputEnded) {
+        if (output.isEnded()) {
             linger.onHeard();
         }
     }
 
-    /** Returns whether DDP Segments are discarded. */
-    boolean isDiscarding() {
-        return discarding;
-    }
-
-    /** Discards DDP Segments from now on. */
-    private void discard() {
-        discarding = true;
-        input.dropSegments();
-    }
-
     /** Takes the next DDP Segment in order. */
     void onSegment(WireBuffer buffer, int offset, int length) {
-        if (phase == Phase.STARTING) {
-            violate("a DDP Segment before the " + (exchange.isExpected() ? "Initiate" : "answer to the Initiate"));
+        if (phase == Phase.EXPECTED) {
+            violate("a DDP Segment before the Initiate");
+        } else if (phase == Phase.REQUESTED || phase == Phase.PENDING) {
+            violate("a DDP Segment before the answer to the Initiate");
         } else if (peerTerminated) {
             breakOff("a DDP Segment after the Terminate");
-        } else if (phase == Phase.OPEN && !discarding && upper != null) {
+        } else if (phase == Phase.OPEN && upper != null && !input.isDiscarding()) {
             upper.onUlpdu(buffer, offset, length);
         }
     }
@@ -222,7 +228,9 @@ public final class DdpStreamSession implements LowerLayer {
     /** Takes the next session control message in order. */
     void onControl(ControlMessage message) {
         switch (phase) {
-            case STARTING -> exchange.onControl(message);
+            case EXPECTED -> exchange.onInitiate(message);
+            case REQUESTED -> exchange.onAnswer(message);
+            case PENDING -> exchange.onWithdrawal();
             case OPEN -> takeTerminate(message);
             case OVER -> takeLate(message);
         }
@@ -244,7 +252,7 @@ public final class DdpStreamSession implements LowerLayer {
     }
 
     private void tellPeerClosed() {
-        if (!discarding && upper != null) {
+        if (upper != null && !input.isDiscarding()) {
             upper.onPeerClosed();
         }
     }
@@ -272,7 +280,7 @@ public final class DdpStreamSession implements LowerLayer {
 
     /** Terminates the session, because the peer sent a message outside every legal sequence (section 6.1). */
     void violate(String what) {
-        association.mutableCounters().violations++;
+        association.counters().violations++;
         tally.broken();
         String cause = "the peer broke RFC 5043 on stream " + stream + ": " + what;
         if (phase == Phase.OVER) {
@@ -300,22 +308,9 @@ public final class DdpStreamSession implements LowerLayer {
         }
     }
 
-    boolean markTouched() {
-        boolean first = !touched;
-        touched = true;
-        return first;
-    }
-
     /** Returns whether chunks have arrived without the Initiate. */
     boolean isExpected() {
-        return phase == Phase.STARTING && exchange.isExpected();
-    }
-
-    /** Waits a limited time for the Initiate that other chunks have overtaken. */
-    void awaitInitiate() {
-        if (!linger.hasBegun()) {
-            linger.begin();
-        }
+        return phase == Phase.EXPECTED;
     }
 
     /** Returns whether the peer may consider the session over, so that an Initiate begins another session. */
@@ -333,25 +328,14 @@ public final class DdpStreamSession implements LowerLayer {
 
     // ---- Output
 
-    boolean markQueued() {
-        boolean first = !queued;
-        queued = true;
-        return first;
-    }
-
     /** Takes a turn to send. */
     void produce() {
         queued = false;
         deliverSent();
         output.produceControl();
         deliverSent();
-        if (outputWanted && outputPermitted() && upper != null) {
-            outputWanted = false;
-            try {
-                upper.produce();
-            } finally {
-                output.dropClaim();
-            }
+        if (upper != null) {
+            output.produceSegments(upper);
             deliverSent();
         }
         output.produceTerminate();
@@ -375,122 +359,39 @@ public final class DdpStreamSession implements LowerLayer {
                 }
             }
             case CONTROL -> {
-                if (phase == Phase.STARTING) {
-                    exchange.onControlSent();
+                if (phase == Phase.PENDING) {
+                    exchange.onAcceptSent();
                 }
             }
         }
     }
 
-    @Override
-    public boolean outputPermitted() {
-        return phase == Phase.OPEN && !outputEnded;
-    }
-
-    @Override
-    public void requestOutput() {
-        outputWanted = true;
-        if (outputPermitted()) {
-            association.enqueue(this);
-        }
-    }
-
-    @Override
-    public int mulpdu() {
-        return association.maxSegment();
-    }
-
-    /** {@inheritDoc} The version is always 1 on SCTP. */
-    @Override
-    public int protocolVersion() {
-        return 1;
-    }
-
-    @Override
-    public boolean claim(int ulpduLength) {
-        output.dropClaim();
-        if (ulpduLength < 1 || ulpduLength > mulpdu()) {
-            throw new IllegalArgumentException(
-                    "DDP Segment of " + ulpduLength + " bytes; the largest has " + mulpdu() + " (RFC 5043 section 9)");
-        }
-        if (!outputPermitted()) {
-            return false;
-        }
-        boolean claimed = output.claim(ulpduLength);
-        outputWanted |= !claimed;
-        return claimed;
-    }
-
-    @Override
-    public WireBuffer buffer() {
-        return association.staging();
-    }
-
-    @Override
-    public int offset() {
-        return output.offset();
-    }
-
-    @Override
-    public void commit() {
-        output.commit();
-    }
-
-    @Override
-    public long committedPosition() {
-        return output.committedPosition();
-    }
-
-    @Override
-    public long transferredPosition() {
-        return output.transferredPosition();
-    }
-
     // ---- Ending
 
-    @Override
-    public void closeOutput() {
-        if (!outputEnded) {
-            outputEnded = true;
-            output.terminate();
-            association.enqueue(this);
-        }
-    }
-
-    @Override
+    /** Ends the session as {@link LowerLayer#close} does. */
     public void close() {
         closing = true;
-        discard();
-        closeOutput();
+        input.discardSegments();
+        output.closeOutput();
         association.enqueue(this);
     }
 
-    @Override
+    /** Ends the session as {@link LowerLayer#abort} does. */
     public void abort() {
         if (phase == Phase.OPEN) {
             aborted = true;
-            discard();
-            closeOutput();
+            input.discardSegments();
+            output.closeOutput();
             linger.cutShort();
         }
     }
 
-    @Override
-    public boolean abortReachesPeer() {
-        return false;
-    }
-
-    /** Waits a limited time for the peer's last message. */
-    void awaitLastWord() {
-        linger.begin();
-    }
-
     /** Handles a deadline of this session or of another session. */
     void onTime(long now) {
-        if (!linger.isOver(now, outputEnded && !closing && !aborted)) {
+        if (!linger.isOver(now, output.isEnded() && !closing && !aborted)) {
             return;
         }
-        if (isExpected()) {
+        if (phase == Phase.EXPECTED) {
             breakOff("no Initiate");
         } else if (phase == Phase.OPEN) {
             endWithoutPeer();
@@ -499,7 +400,7 @@ public final class DdpStreamSession implements LowerLayer {
             if (output.isFinished() && (!output.isTerminateSent() || isLastWordThrough())) {
                 tally.over();
             } else {
-                awaitLastWord();
+                linger.begin();
             }
         }
         settle();
@@ -531,7 +432,7 @@ public final class DdpStreamSession implements LowerLayer {
             association.release(this);
         } else if (through && !lastWordDue) {
             lastWordDue = true;
-            awaitLastWord();
+            linger.begin();
         }
     }
 
@@ -551,15 +452,15 @@ public final class DdpStreamSession implements LowerLayer {
     }
 
     private void end() {
-        if (isExpected()) {
+        if (phase == Phase.EXPECTED) {
             association.onNoLongerEarly();
         }
         phase = Phase.OVER;
-        outputEnded = true;
+        output.end();
         if (!input.isConsented()) {
             tally.unopened();
         }
-        discard();
+        input.discardSegments();
         association.enqueue(this);
     }
 
@@ -577,21 +478,21 @@ public final class DdpStreamSession implements LowerLayer {
         tally.gone();
         Phase before = phase;
         phase = Phase.OVER;
-        outputEnded = true;
+        output.end();
         if (before == Phase.OPEN && upper != null) {
             if (orderly && !peerTerminated) {
                 tellPeerClosed();
             }
             upper.onClosed(orderly, aborted ? "aborted by this side" : cause);
-        } else if (before == Phase.STARTING) {
+        } else if (before != Phase.OPEN && before != Phase.OVER) {
             exchange.fail(cause);
         }
     }
 
     /** Returns whether one side has sent its Terminate, and no data of either side is missing. */
     private boolean isEndedByATerminate() {
-        boolean wholeInput = discarding || !input.isIncomplete();
-        boolean wholeOutput = outputEnded && output.isTaken();
+        boolean wholeInput = input.isDiscarding() || !input.isIncomplete();
+        boolean wholeOutput = output.isEnded() && output.isTaken();
         return !aborted && wholeInput && wholeOutput && (peerTerminated || output.isTerminateSent());
     }
 }

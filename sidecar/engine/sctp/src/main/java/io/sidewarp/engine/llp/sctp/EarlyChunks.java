@@ -42,10 +42,6 @@ final class EarlyChunks {
     private final IntFunction<WireBuffer> allocator;
     private final Map<Integer, Chunk> chunks = new HashMap<>();
 
-    EarlyChunks(EarlyBudget budget) {
-        this(budget, WireBuffer::allocate);
-    }
-
     /** @param allocator function that allocates a buffer of the given number of bytes */
     EarlyChunks(EarlyBudget budget, IntFunction<WireBuffer> allocator) {
         this.budget = budget;

@@ -7,22 +7,20 @@ import org.jspecify.annotations.Nullable;
 
 /** Function Code of a DDP Stream Session Control message (RFC 5043 section 5.2.3, RFC 6581 section 7). */
 enum FunctionCode {
-    INITIATE(0x0001, false),
-    ACCEPT(0x0002, false),
-    REJECT(0x0003, false),
-    TERMINATE(0x0004, false),
-    ENHANCED_INITIATE(0x0005, true),
-    ENHANCED_ACCEPT(0x0006, true),
-    ENHANCED_REJECT(0x0007, true);
+    INITIATE(0x0001),
+    ACCEPT(0x0002),
+    REJECT(0x0003),
+    TERMINATE(0x0004),
+    ENHANCED_INITIATE(0x0005),
+    ENHANCED_ACCEPT(0x0006),
+    ENHANCED_REJECT(0x0007);
 
     private static final FunctionCode[] CODES = values();
 
     private final int value;
-    private final boolean enhanced;
 
-    FunctionCode(int value, boolean enhanced) {
+    FunctionCode(int value) {
         this.value = value;
-        this.enhanced = enhanced;
     }
 
     /** Returns the code with this value on the wire, or null if no code has the value. */
@@ -36,7 +34,7 @@ enum FunctionCode {
 
     /** Returns whether the Private Data begins with depths and connection model. */
     boolean isEnhanced() {
-        return enhanced;
+        return this == ENHANCED_INITIATE || this == ENHANCED_ACCEPT || this == ENHANCED_REJECT;
     }
 
     boolean isInitiate() {

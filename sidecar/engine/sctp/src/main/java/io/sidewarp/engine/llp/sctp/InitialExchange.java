@@ -12,23 +12,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class InitialExchange {
 
-    private enum Stage {
-        /** Passive: chunks have arrived, but the Initiate has not. */
-        EXPECTED,
-        /** Active: the Initiate waits for its answer, even if the session has ended for this side. */
-        REQUESTED,
-        /** Passive: the Initiate waits for the Consumer, or the Accept waits for SCTP. */
-        PENDING,
-        /** The answer was received or given. */
-        ANSWERED
-    }
-
     private final DdpAssociation association;
     private final DdpStreamSession session;
     private final SessionOutput output;
     private final SessionOpening opening = new SessionOpening();
-    private Stage stage = Stage.EXPECTED;
     private @Nullable DdpSessionListener listener;
+    /** True on the active side until the answer arrives, even if the session has ended for this side. */
+    private boolean unanswered;
 
     InitialExchange(DdpAssociation association, DdpStreamSession session, SessionOutput output) {
         this.association = association;
@@ -49,30 +39,15 @@ final class InitialExchange {
         return told;
     }
 
-    /** Returns whether this is the passive side and the Initiate has not arrived. */
-    boolean isExpected() {
-        return stage == Stage.EXPECTED;
-    }
-
     /** Returns whether this is the active side and the answer has not arrived. */
     boolean isUnanswered() {
-        return stage == Stage.REQUESTED;
-    }
-
-    /** Takes a control message of a session that is neither open nor over. */
-    void onControl(ControlMessage message) {
-        switch (stage) {
-            case EXPECTED -> onInitiate(message);
-            case REQUESTED -> onAnswer(message);
-            case PENDING -> onWithdrawal();
-            case ANSWERED -> throw new IllegalStateException(message.code() + " after the answer");
-        }
+        return unanswered;
     }
 
     /** Reports that the session did not open, for a reason other than the answer. */
     void fail(String cause) {
-        if (stage != Stage.EXPECTED) {
-            requireListener().onFailed(false, cause);
+        if (listener != null) {
+            listener.onFailed(false, cause);
             forget();
         }
     }
@@ -86,14 +61,14 @@ final class InitialExchange {
     // ---- Active side
 
     void initiate(SessionOptions options, DdpSessionListener sessionListener) {
-        stage = Stage.REQUESTED;
+        unanswered = true;
         listener = sessionListener;
         output.send(opening.initiate(options));
         association.enqueue(session);
     }
 
-    private void onAnswer(ControlMessage message) {
-        stage = Stage.ANSWERED;
+    void onAnswer(ControlMessage message) {
+        unanswered = false;
         FunctionCode code = message.code();
         boolean enhanced = opening.isEnhanced();
         if (code.isInitiate()) {
@@ -128,10 +103,10 @@ final class InitialExchange {
      * @return whether the message takes the place of the answer
      */
     boolean onLateControl(ControlMessage message) {
-        if (stage != Stage.REQUESTED) {
+        if (!unanswered) {
             return false;
         }
-        stage = Stage.ANSWERED;
+        unanswered = false;
         if (!message.code().isInitiate()) {
             output.onAnswer();
         }
@@ -140,18 +115,17 @@ final class InitialExchange {
 
     // ---- Passive side
 
-    private void onInitiate(ControlMessage message) {
+    void onInitiate(ControlMessage message) {
         if (!message.code().isInitiate()) {
             session.violate(message.code() + " instead of an Initiate");
             return;
         }
-        stage = Stage.PENDING;
         session.awaitDecision();
         opening.onInitiate(message);
         if (!association.onInitiate(session, SessionStartup.asked(message))) {
-            association.mutableCounters().refusedInitiates++;
+            association.counters().refusedInitiates++;
             session.withdraw();
-        } else if (stage == Stage.PENDING) {
+        } else if (session.isRequest()) {
             requireListener();
         }
     }
@@ -160,8 +134,7 @@ final class InitialExchange {
      * Handles a Terminate that withdraws the peer's request. No legal sequence contains it, so this side answers with a
      * Terminate too (section 6.1). The Consumer is not asked.
      */
-    private void onWithdrawal() {
-        stage = Stage.ANSWERED;
+    void onWithdrawal() {
         output.terminate();
         session.endUnopened(true);
         fail("the peer withdrew its request");
@@ -176,54 +149,38 @@ final class InitialExchange {
     void reject(SessionOptions chosen) {
         requireUndecided();
         output.send(opening.reject(chosen));
-        stage = Stage.ANSWERED;
         session.endUnopened(true);
         forget();
     }
 
-    /** Returns whether the Initiate waits for the Consumer. */
-    boolean isUndecided() {
-        return stage == Stage.PENDING && !output.hasControl() && !output.isControlUnderWay();
-    }
-
-    /** Returns whether the Initiate waits for the Consumer, or the Accept for SCTP. */
-    boolean isPending() {
-        return stage == Stage.PENDING;
-    }
-
     private void requireUndecided() {
-        if (!isUndecided()) {
+        if (!session.isUndecided()) {
             throw new IllegalStateException("no Initiate to answer on stream " + session.stream());
         }
     }
 
-    /** Reports that SCTP took the Initiate or the Accept. */
-    void onControlSent() {
-        if (stage == Stage.PENDING) {
-            stage = Stage.ANSWERED;
-            session.open(requireListener(), opening.agreed());
+    /** Reports that SCTP took the Accept. */
+    void onAcceptSent() {
+        session.open(requireListener(), opening.agreed());
+    }
+
+    // ---- Withdrawal, see {@link DdpStreamSession#withdraw}
+
+    void withdrawRequest() {
+        output.dropUnsentControl();
+        session.endUnopened(false);
+        if (output.isSilent()) {
+            association.release(session);
+        } else {
+            session.linger.begin();
         }
     }
 
-    // ---- Either side
-
-    /** Abandons the session; see {@link DdpStreamSession#withdraw}. */
-    void withdraw() {
-        if (stage == Stage.REQUESTED) {
-            output.dropUnsentControl();
-            session.endUnopened(false);
-            if (output.isSilent()) {
-                association.release(session);
-            } else {
-                session.awaitLastWord();
-            }
-        } else if (stage == Stage.PENDING) {
-            boolean accepted = output.isControlUnderWay();
-            output.dropUnsentControl();
-            output.terminate();
-            stage = Stage.ANSWERED;
-            session.endUnopened(!accepted);
-            forget();
-        }
+    void withdrawAnswer() {
+        boolean accepted = output.isControlUnderWay();
+        output.dropUnsentControl();
+        output.terminate();
+        session.endUnopened(!accepted);
+        forget();
     }
 }

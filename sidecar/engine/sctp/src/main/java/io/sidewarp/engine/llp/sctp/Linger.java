@@ -20,13 +20,16 @@ final class Linger {
         this.association = association;
     }
 
-    boolean hasBegun() {
-        return end != NEVER;
-    }
-
     void begin() {
         heard = association.nanoTime();
         endAt(heard + timeout());
+    }
+
+    /** Begins unless the wait has begun. */
+    void beginOnce() {
+        if (end == NEVER) {
+            begin();
+        }
     }
 
     void cancel() {

@@ -22,11 +22,12 @@ final class SessionInput {
     private boolean consented;
     private boolean held;
     private boolean broken;
+    private boolean discarding;
 
     SessionInput(DdpAssociation association, DdpStreamSession session, EarlyBudget budget) {
         this.association = association;
         this.session = session;
-        this.early = new EarlyChunks(budget);
+        this.early = new EarlyChunks(budget, WireBuffer::allocate);
     }
 
     /** Takes a chunk of the session, early or late. */
@@ -54,8 +55,8 @@ final class SessionInput {
             takeKept();
             return;
         }
-        association.mutableCounters().earlyChunks++;
-        boolean wanted = payloadProtocol == ChunkFlyweight.SESSION_CONTROL || !session.isDiscarding();
+        association.counters().earlyChunks++;
+        boolean wanted = payloadProtocol == ChunkFlyweight.SESSION_CONTROL || !discarding;
         String wrong = keep(ssn, payloadProtocol, buffer, offset, wanted ? length : 0);
         if (wrong != null) {
             session.breakOff(wrong);
@@ -66,7 +67,7 @@ final class SessionInput {
      * Returns whether a Terminate directly follows an undecided Initiate, so that the Consumer has nothing to decide.
      */
     private boolean isWithdrawal(int payloadProtocol, WireBuffer buffer, int offset, int length) {
-        return DdpAssociation.isTerminate(payloadProtocol, buffer, offset, length) && session.isUndecided();
+        return ChunkFlyweight.isTerminate(payloadProtocol, buffer, offset, length) && session.isUndecided();
     }
 
     /** Ignores a chunk that broke the order, or that followed such a chunk. */
@@ -161,9 +162,14 @@ final class SessionInput {
         return !early.isEmpty();
     }
 
-    /** Drops the content of DDP Segments, but keeps their numbers. */
-    void dropSegments() {
+    /** Drops the content of DDP Segments from now on, but keeps their numbers. */
+    void discardSegments() {
+        discarding = true;
         early.dropSegments();
+    }
+
+    boolean isDiscarding() {
+        return discarding;
     }
 
     /** Drops all kept chunks. */

@@ -3,14 +3,16 @@
 
 package io.sidewarp.engine.llp.sctp;
 
+import io.sidewarp.engine.llp.LowerLayer;
+import io.sidewarp.engine.llp.UpperLayer;
 import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Outbound half of a session. Numbers the chunks and stages one chunk at a time. Holds a control message back while the
+ * Outbound half of a session, which the layer above pulls. Numbers the chunks and stages one chunk at a time. Holds a control message back while the
  * peer could receive it before an earlier control message (RFC 5043 section 6.6).
  */
-final class SessionOutput {
+final class SessionOutput implements LowerLayer {
 
     /** Kind of a message. */
     enum Kind {
@@ -30,6 +32,8 @@ final class SessionOutput {
     private boolean controlAnswered;
     private boolean terminateWanted;
     private boolean terminateSent;
+    private boolean wanted;
+    private boolean ended;
     private Kind staged = Kind.NOTHING;
     private Kind sent = Kind.NOTHING;
     private int nextSsn;
@@ -186,30 +190,76 @@ final class SessionOutput {
 
     // ---- Segments
 
-    /** Claims room for a DDP Segment. Returns false when SCTP takes no more, or other sessions have their turn. */
-    boolean claim(int length) {
-        if (staged != Kind.NOTHING || !association.mayStage(session)) {
+    /** Lets the layer above send if it wants to and may. */
+    void produceSegments(UpperLayer upper) {
+        if (wanted && outputPermitted()) {
+            wanted = false;
+            try {
+                upper.produce();
+            } finally {
+                claimed = NO_CLAIM;
+            }
+        }
+    }
+
+    @Override
+    public boolean outputPermitted() {
+        return !ended && session.isOpen();
+    }
+
+    @Override
+    public void requestOutput() {
+        wanted = true;
+        if (outputPermitted()) {
+            association.enqueue(session);
+        }
+    }
+
+    @Override
+    public int mulpdu() {
+        return association.maxSegment();
+    }
+
+    /** {@inheritDoc} The version is always 1 on SCTP. */
+    @Override
+    public int protocolVersion() {
+        return 1;
+    }
+
+    @Override
+    public boolean claim(int ulpduLength) {
+        claimed = NO_CLAIM;
+        if (ulpduLength < 1 || ulpduLength > mulpdu()) {
+            throw new IllegalArgumentException(
+                    "DDP Segment of " + ulpduLength + " bytes; the largest has " + mulpdu() + " (RFC 5043 section 9)");
+        }
+        if (!outputPermitted()) {
             return false;
         }
-        claimed = length;
+        if (staged != Kind.NOTHING || !association.mayStage(session)) {
+            wanted = true;
+            return false;
+        }
+        claimed = ulpduLength;
         return true;
     }
 
-    void dropClaim() {
-        claimed = NO_CLAIM;
+    @Override
+    public WireBuffer buffer() {
+        return association.staging();
     }
 
-    /** Offset of the claimed segment. */
-    int offset() {
+    @Override
+    public int offset() {
         requireClaim();
         return ChunkFlyweight.SSN_LENGTH;
     }
 
-    void commit() {
+    @Override
+    public void commit() {
         int length = requireClaim();
         claimed = NO_CLAIM;
-        WireBuffer staging = association.staging();
-        ChunkFlyweight.ssn(staging, 0, takeSsn());
+        ChunkFlyweight.ssn(association.staging(), 0, takeSsn());
         committedPosition += length;
         staged = Kind.SEGMENT;
         association.submit(session, ChunkFlyweight.DDP_SEGMENT, ChunkFlyweight.SSN_LENGTH + length);
@@ -222,11 +272,48 @@ final class SessionOutput {
         return claimed;
     }
 
-    long committedPosition() {
+    @Override
+    public long committedPosition() {
         return committedPosition;
     }
 
-    long transferredPosition() {
+    @Override
+    public long transferredPosition() {
         return transferredPosition;
+    }
+
+    // ---- Ending
+
+    /** Permits no more segments. */
+    void end() {
+        ended = true;
+    }
+
+    boolean isEnded() {
+        return ended;
+    }
+
+    @Override
+    public void closeOutput() {
+        if (!ended) {
+            ended = true;
+            terminate();
+            association.enqueue(session);
+        }
+    }
+
+    @Override
+    public void close() {
+        session.close();
+    }
+
+    @Override
+    public void abort() {
+        session.abort();
+    }
+
+    @Override
+    public boolean abortReachesPeer() {
+        return false;
     }
 }

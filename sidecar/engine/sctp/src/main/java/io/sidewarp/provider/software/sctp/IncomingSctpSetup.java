@@ -102,12 +102,12 @@ final class IncomingSctpSetup extends IncomingSetup implements DdpSessionListene
         }
         association.onUsed();
         try {
-            RdmapStream stream = attachStream(queuePair, session, agreed.ird(), agreed.ord(), session::attach);
+            RdmapStream stream =
+                    attachStream(queuePair, session.lowerLayer(), agreed.ird(), agreed.ord(), session::attach);
             if (agreed.rtrBySend()) {
                 stream.expectReadySend();
             }
-            established(
-                    queuePair, stream, association.attributes(session, agreed, depths(agreed.peer()), stream, false));
+            established(queuePair, stream, association.attributes(session, agreed, depths(agreed.peer()), stream, false));
         } catch (RuntimeException | Error e) {
             failedHere(e);
         }

@@ -48,27 +48,22 @@ final class OutgoingSctpSetup extends OutgoingSetup implements DdpSessionListene
     @Override
     protected void connect(MpaOptions chosen) {
         options = chosen;
-        if (remotes().size() > 1) {
-            fail(new ConnectionFailedException(
-                    Kind.INVALID_PARAMETERS, "over SCTP this connects to one address at a time, not to " + remotes()));
-            return;
-        }
         int udpPort = parameters().udpPort();
-        if (remote().isUnresolved() || udpPort < 1 || udpPort > MAX_PORT) {
-            fail(new ConnectionFailedException(
-                    Kind.INVALID_PARAMETERS,
-                    "SCTP in UDP needs an IP address and a UDP port from 1 to " + MAX_PORT + ", not " + remote()
-                            + " and " + udpPort));
-            return;
+        if (remotes().size() > 1) {
+            failInvalid("over SCTP this connects to one address at a time, not to " + remotes());
+        } else if (remote().isUnresolved() || udpPort < 1 || udpPort > MAX_PORT) {
+            failInvalid("SCTP in UDP needs an IP address and a UDP port from 1 to " + MAX_PORT + ", not " + remote()
+                    + " and " + udpPort);
+        } else if (remote().getAddress().isAnyLocalAddress()) {
+            failInvalid("cannot connect over SCTP to " + remote()
+                    + ": a wildcard address belongs to no host; use the peer's own address");
+        } else {
+            stopSeeking = network.seek(remote(), udpPort, parameters().timeout(), this);
         }
-        if (remote().getAddress().isAnyLocalAddress()) {
-            fail(new ConnectionFailedException(
-                    Kind.INVALID_PARAMETERS,
-                    "cannot connect over SCTP to " + remote()
-                            + ": a wildcard address belongs to no host; use the peer's own address"));
-            return;
-        }
-        stopSeeking = network.seek(remote(), udpPort, parameters().timeout(), this);
+    }
+
+    private void failInvalid(String message) {
+        fail(new ConnectionFailedException(Kind.INVALID_PARAMETERS, message));
     }
 
     @Override
@@ -145,7 +140,7 @@ final class OutgoingSctpSetup extends OutgoingSetup implements DdpSessionListene
             return;
         }
         try {
-            RdmapStream stream = attachStream(queuePair(), open, agreed.ird(), agreed.ord(), open::attach);
+            RdmapStream stream = attachStream(queuePair(), open.lowerLayer(), agreed.ird(), agreed.ord(), open::attach);
             established(
                     stream,
                     agreed.error(),

@@ -139,7 +139,7 @@ class AssociationTest {
         SessionRecorder other = left.initiate();
         left.rest();
 
-        one.session().closeOutput();
+        one.session().lowerLayer().closeOutput();
         left.rest();
         assertThat(one.events()).containsExactly("established", "peer closed", "closed");
         assertThat(left.events()).containsExactly("established");
@@ -174,7 +174,7 @@ class AssociationTest {
         for (int i = 0; i < 3; i++) {
             SessionRecorder active = left.initiate();
             left.rest();
-            active.session().closeOutput();
+            active.session().lowerLayer().closeOutput();
             left.rest();
         }
 
@@ -227,7 +227,7 @@ class AssociationTest {
         end.pipe().maxMessage(message);
 
         SessionRecorder active = end.initiate();
-        assertThat(active.session().mulpdu()).isEqualTo(segment);
+        assertThat(active.session().lowerLayer().mulpdu()).isEqualTo(segment);
     }
 
     @Test
@@ -268,7 +268,7 @@ class AssociationTest {
         active.send(new byte[1000]);
         left.rest();
 
-        assertThat(active.session().mulpdu()).isEqualTo(1000);
+        assertThat(active.session().lowerLayer().mulpdu()).isEqualTo(1000);
         assertThat(left.pipe().log().stream().map(message -> message.octets().length))
                 .containsExactly(4, 1402, 1002);
         assertThat(left.peer().asked().getFirst().segments()).hasSize(2);
@@ -287,13 +287,13 @@ class AssociationTest {
         left.association().produce();
 
         assertThat(one.unsent() + other.unsent()).isEqualTo(3);
-        assertThat(one.session().committedPosition()).isEqualTo(1);
-        assertThat(one.session().transferredPosition()).isZero();
+        assertThat(one.session().lowerLayer().committedPosition()).isEqualTo(1);
+        assertThat(one.session().lowerLayer().transferredPosition()).isZero();
         assertThat(one.transfers()).isZero();
         left.pipe().window(10);
         left.pipe().requestOutput();
         left.rest();
-        assertThat(one.session().transferredPosition()).isEqualTo(2);
+        assertThat(one.session().lowerLayer().transferredPosition()).isEqualTo(2);
         assertThat(one.transfers()).isPositive();
         assertThat(left.peer().asked().get(0).segments()).containsExactly("01", "02");
         assertThat(left.peer().asked().get(1).segments()).containsExactly("03", "04");

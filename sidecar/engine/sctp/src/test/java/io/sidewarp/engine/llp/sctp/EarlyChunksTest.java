@@ -68,7 +68,7 @@ class EarlyChunksTest {
         }
 
         assertThat(budget.held()).isZero();
-        assertThat(new EarlyChunks(budget).put(1, 16, WireBuffer.allocate(100), 0, 100, true))
+        assertThat(new EarlyChunks(budget, WireBuffer::allocate).put(1, 16, WireBuffer.allocate(100), 0, 100, true))
                 .isNull();
     }
 

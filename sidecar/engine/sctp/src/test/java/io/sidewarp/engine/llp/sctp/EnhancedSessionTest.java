@@ -42,7 +42,7 @@ class EnhancedSessionTest {
         left.rest();
         active.send(new byte[] {0x41});
         left.rest();
-        active.session().closeOutput();
+        active.session().lowerLayer().closeOutput();
         left.rest();
 
         assertThat(left.sent()).containsExactly("0:17 00 00 00 05 00 04 00 06 78", "0:16 00 01 41", "0:17 00 02 00 04");

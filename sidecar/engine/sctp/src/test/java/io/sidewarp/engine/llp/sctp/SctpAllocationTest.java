@@ -90,7 +90,7 @@ class SctpAllocationTest {
         void begin() {
             for (Counter counter : counters) {
                 counter.toSend = BATCH;
-                counter.session.requestOutput();
+                counter.session.lowerLayer().requestOutput();
             }
         }
 
@@ -188,11 +188,11 @@ class SctpAllocationTest {
         public void produce() {
             while (toSend > 0) {
                 size = (size + 37) % 1400;
-                if (!session.claim(size + 18)) {
+                if (!session.lowerLayer().claim(size + 18)) {
                     return;
                 }
-                session.buffer().putInt(session.offset(), toSend);
-                session.commit();
+                session.lowerLayer().buffer().putInt(session.lowerLayer().offset(), toSend);
+                session.lowerLayer().commit();
                 toSend--;
             }
         }

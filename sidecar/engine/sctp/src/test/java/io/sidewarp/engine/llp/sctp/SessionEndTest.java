@@ -27,7 +27,7 @@ class SessionEndTest {
         SessionRecorder passive = left.peer().asked().getFirst();
 
         active.send(SEGMENT);
-        active.session().closeOutput();
+        active.session().lowerLayer().closeOutput();
         left.rest();
 
         // Segments that were not sent when the output was closed are not sent.
@@ -51,7 +51,7 @@ class SessionEndTest {
         left.pipe().window(1);
         left.pipe().turn();
 
-        active.session().closeOutput();
+        active.session().lowerLayer().closeOutput();
         left.rest();
 
         assertThat(left.sent())
@@ -66,16 +66,16 @@ class SessionEndTest {
         left.rest();
         SessionRecorder passive = left.peer().asked().getFirst().staysOpen();
 
-        active.session().closeOutput();
+        active.session().lowerLayer().closeOutput();
         left.rest();
         passive.send(SEGMENT);
         left.rest();
 
         assertThat(active.segments()).containsExactly("41");
-        assertThat(active.session().outputPermitted()).isFalse();
-        assertThat(passive.session().outputPermitted()).isTrue();
+        assertThat(active.session().lowerLayer().outputPermitted()).isFalse();
+        assertThat(passive.session().lowerLayer().outputPermitted()).isTrue();
         assertThat(active.events()).containsExactly("established");
-        passive.session().closeOutput();
+        passive.session().lowerLayer().closeOutput();
         left.rest();
         assertThat(active.events()).containsExactly("established", "peer closed", "closed");
         assertThat(passive.events()).containsExactly("established", "peer closed", "closed");
@@ -88,7 +88,7 @@ class SessionEndTest {
         end.inject(0, 17, "0000 0001");
         SessionRecorder passive = end.asked().getFirst();
         end.rest();
-        passive.session().closeOutput();
+        passive.session().lowerLayer().closeOutput();
         end.inject(0, 16, "0001 41");
         end.rest();
         assertThat(end.sent()).containsExactly("0:17 00 00 00 02");
@@ -120,7 +120,7 @@ class SessionEndTest {
         SctpEnd end = SctpEnd.alone(1);
         SessionRecorder active = end.establish();
 
-        active.session().closeOutput();
+        active.session().lowerLayer().closeOutput();
         end.rest();
 
         assertThat(end.sent()).containsExactly("0:17 00 00 00 01", "0:17 00 01 00 04");
@@ -131,7 +131,7 @@ class SessionEndTest {
     void theStreamIsFreeWhenBothTerminatesAreThrough() {
         SctpEnd end = SctpEnd.alone(1);
         SessionRecorder active = end.establish();
-        active.session().closeOutput();
+        active.session().lowerLayer().closeOutput();
         end.rest();
         assertThat(end.association().hasFreeStream()).isFalse();
         end.inject(0, 17, "0001 0004");
@@ -173,7 +173,7 @@ class SessionEndTest {
     void aHalfClosedSessionWhosePeerIsSilentEndsAfterTheLingerTimeout() {
         SctpEnd end = SctpEnd.alone(1);
         SessionRecorder active = end.establish();
-        active.session().closeOutput();
+        active.session().lowerLayer().closeOutput();
         end.rest();
         end.acknowledge();
 
@@ -194,7 +194,7 @@ class SessionEndTest {
         SctpEnd end = SctpEnd.alone(1);
         SessionRecorder active = end.establish();
         end.inject(0, 16, "0002 41");
-        active.session().closeOutput();
+        active.session().lowerLayer().closeOutput();
         end.rest();
         end.acknowledge();
 
@@ -209,7 +209,7 @@ class SessionEndTest {
     void theLingerTimeoutBeginsWhenThePeerHasAcknowledgedTheTerminate() {
         SctpEnd end = SctpEnd.alone(1);
         SessionRecorder active = end.establish();
-        active.session().closeOutput();
+        active.session().lowerLayer().closeOutput();
         end.rest();
 
         end.advance(LINGER);
@@ -233,7 +233,7 @@ class SessionEndTest {
         active.send(SEGMENT);
         end.rest();
         end.inject(0, 17, "0001 0004");
-        active.session().closeOutput();
+        active.session().lowerLayer().closeOutput();
         end.rest();
         assertThat(active.events()).containsExactly("established", "peer closed", "closed");
 
@@ -295,7 +295,7 @@ class SessionEndTest {
         assertThat(active.cause()).isEqualTo("aborted by this side");
         assertThat(left.peer().asked().getFirst().events()).containsExactly("established", "peer closed", "closed");
         assertThat(other.events()).containsExactly("established");
-        assertThat(active.session().abortReachesPeer()).isFalse();
+        assertThat(active.session().lowerLayer().abortReachesPeer()).isFalse();
         assertThat(left.association().occupiedStreams()).isEqualTo(1);
     }
 

@@ -127,7 +127,7 @@ class SessionOrderTest {
         active.send(segments);
         passive.send(segments);
         left.rest();
-        active.session().closeOutput();
+        active.session().lowerLayer().closeOutput();
         left.rest();
 
         for (SctpEnd end : List.of(left, left.peer())) {

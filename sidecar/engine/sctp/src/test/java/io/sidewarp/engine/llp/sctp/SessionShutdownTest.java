@@ -22,7 +22,7 @@ class SessionShutdownTest {
         SessionRecorder active = left.initiate();
         left.rest();
         SessionRecorder passive = left.peer().asked().getFirst().staysOpen();
-        active.session().closeOutput();
+        active.session().lowerLayer().closeOutput();
         left.rest();
         assertThat(active.events()).containsExactly("established");
 
@@ -72,7 +72,7 @@ class SessionShutdownTest {
         SctpEnd end = SctpEnd.alone(1);
         SessionRecorder active = end.establish();
         end.inject(0, 16, "0002 41");
-        active.session().closeOutput();
+        active.session().lowerLayer().closeOutput();
         end.rest();
 
         end.association().onClosed(true, "shut down");
