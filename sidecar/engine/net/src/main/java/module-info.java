@@ -14,6 +14,4 @@ module io.sidewarp.engine.net {
 
     exports io.sidewarp.engine.net;
     exports io.sidewarp.provider.software;
-    exports io.sidewarp.engine.net.linux to
-            io.sidewarp.engine.sctp;
 }

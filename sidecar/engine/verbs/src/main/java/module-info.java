@@ -11,5 +11,6 @@ module io.sidewarp.engine.verbs {
     exports io.sidewarp.provider;
     exports io.sidewarp.engine.linux to
             io.sidewarp.engine.kernel,
+            io.sidewarp.engine.net,
             io.sidewarp.engine.sctp;
 }

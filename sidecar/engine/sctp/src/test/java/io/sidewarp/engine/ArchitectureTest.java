@@ -39,7 +39,6 @@ class ArchitectureTest {
     private static final String NET = "io.sidewarp.engine.net..";
     private static final String USRSCTP = "io.sidewarp.engine.net.sctp.usrsctp";
     private static final String KERNEL_SCTP = "io.sidewarp.engine.net.sctp.kernel";
-    private static final String SOCKETS = "io.sidewarp.engine.net.linux";
     private static final String LINUX = "io.sidewarp.engine.linux";
     private static final String PROVIDER = "io.sidewarp.provider..";
     private static final String KERNEL_VERBS = "io.sidewarp.provider.kernel";
@@ -52,8 +51,13 @@ class ArchitectureTest {
             .importPackages("io.sidewarp");
 
     @Test
-    void memoryKnowsNoOtherPackageOfTheEngine() {
-        assertKnowsOnly(MEMORY);
+    void memoryKnowsOnlyTheCallsOfLinux() {
+        assertKnowsOnly(MEMORY, LINUX);
+    }
+
+    @Test
+    void theCallsOfLinuxKnowNoOtherPackageOfTheEngine() {
+        assertKnowsOnly(LINUX);
     }
 
     @Test
@@ -106,10 +110,10 @@ class ArchitectureTest {
     }
 
     @Test
-    void nativeCodeIsCalledByMemoryAndByTheBindingsOfSocketsSctpAndVerbsOnly() {
+    void nativeCodeIsCalledByMemoryAndByTheBindingsOfLinuxSctpAndVerbsOnly() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages(MEMORY, SOCKETS, USRSCTP, KERNEL_SCTP, KERNEL_VERBS)
+                .resideOutsideOfPackages(MEMORY, LINUX, USRSCTP, KERNEL_SCTP, KERNEL_VERBS)
                 .should()
                 .dependOnClassesThat()
                 .belongToAnyOf(Linker.class, SymbolLookup.class, Arena.class)

@@ -3,6 +3,7 @@
 
 package io.sidewarp.provider.kernel;
 
+import static io.sidewarp.provider.kernel.CmChannel.CM;
 import static io.sidewarp.provider.kernel.Native.BYTE;
 import static io.sidewarp.provider.kernel.Native.INT;
 import static io.sidewarp.provider.kernel.Native.LONG;
@@ -46,22 +47,22 @@ final class CmId {
 
     int bind(InetSocketAddress address) {
         try (Arena arena = Arena.ofConfined()) {
-            return CmCalls.bindAddr(id, sockaddr(arena, address));
+            return CM.call("rdma_bind_addr", id, sockaddr(arena, address));
         }
     }
 
     int listen(int backlog) {
-        return CmCalls.listen(id, backlog);
+        return CM.call("rdma_listen", id, backlog);
     }
 
     int resolveAddress(InetSocketAddress remote, Duration timeout) {
         try (Arena arena = Arena.ofConfined()) {
-            return CmCalls.resolveAddr(id, sockaddr(arena, remote), (int) timeout.toMillis());
+            return CM.call("rdma_resolve_addr", id, 0L, sockaddr(arena, remote), (int) timeout.toMillis());
         }
     }
 
     int resolveRoute(Duration timeout) {
-        return CmCalls.resolveRoute(id, (int) timeout.toMillis());
+        return CM.call("rdma_resolve_route", id, (int) timeout.toMillis());
     }
 
     private static MemorySegment sockaddr(Arena arena, InetSocketAddress address) {
@@ -71,16 +72,18 @@ final class CmId {
         return memory;
     }
 
-    /** Must not run on the loop, because the call may take as long as TCP needs. */
+    /**
+     * Must not run on the loop. Some devices, such as siw, return only after TCP has connected or has given up.
+     */
     int connect(ConnectionParameters parameters, int qpNumber, boolean shared) {
         try (Arena arena = Arena.ofConfined()) {
-            return CmCalls.connect(id, conversion(arena, parameters, qpNumber, shared));
+            return CM.call("rdma_connect", id, conversion(arena, parameters, qpNumber, shared));
         }
     }
 
     int accept(ConnectionParameters parameters, int qpNumber, boolean shared) {
         try (Arena arena = Arena.ofConfined()) {
-            return CmCalls.accept(id, conversion(arena, parameters, qpNumber, shared));
+            return CM.call("rdma_accept", id, conversion(arena, parameters, qpNumber, shared));
         }
     }
 
@@ -99,7 +102,8 @@ final class CmId {
 
     int reject(byte[] privateData) {
         try (Arena arena = Arena.ofConfined()) {
-            return CmCalls.reject(id, privateData(arena, privateData));
+            MemorySegment data = privateData(arena, privateData);
+            return CM.call("rdma_reject", id, data, (byte) data.byteSize());
         }
     }
 
@@ -108,7 +112,7 @@ final class CmId {
     }
 
     int disconnect() {
-        return CmCalls.disconnect(id);
+        return CM.call("rdma_disconnect", id);
     }
 
     void destroy() {

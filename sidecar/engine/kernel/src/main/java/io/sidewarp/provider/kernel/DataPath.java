@@ -55,24 +55,20 @@ final class DataPath {
 
     /** @param failed gets the request that was refused */
     int postSend(long qp, long request, long failed) {
-        try {
-            return (int) postSend.invokeExact(qp, request, failed);
-        } catch (Throwable e) {
-            throw Native.impossible(e);
-        }
+        return post(postSend, qp, request, failed);
     }
 
     int postReceive(long qp, long request, long failed) {
-        try {
-            return (int) postReceive.invokeExact(qp, request, failed);
-        } catch (Throwable e) {
-            throw Native.impossible(e);
-        }
+        return post(postReceive, qp, request, failed);
     }
 
     int postSharedReceive(long srq, long request, long failed) {
+        return post(postSharedReceive, srq, request, failed);
+    }
+
+    private static int post(MethodHandle function, long queue, long request, long failed) {
         try {
-            return (int) postSharedReceive.invokeExact(srq, request, failed);
+            return (int) function.invokeExact(queue, request, failed);
         } catch (Throwable e) {
             throw Native.impossible(e);
         }

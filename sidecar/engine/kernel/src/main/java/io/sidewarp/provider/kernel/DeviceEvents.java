@@ -29,47 +29,33 @@ final class DeviceEvents {
     }
 
     VerbsLoop.Source completions() {
-        return new VerbsLoop.Source() {
+        return new VerbsLoop.Source(Native.getInt(channel + VerbsLayout.COMP_CHANNEL_FD), this::onCompletions);
+    }
 
-            @Override
-            public int descriptor() {
-                return Native.getInt(channel + VerbsLayout.COMP_CHANNEL_FD);
+    private void onCompletions() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment event = arena.allocate(LONG, 2);
+            while (VerbsCalls.getCqEvent(channel, event) == 0) {
+                VerbsCalls.ackCqEvents(event.getAtIndex(LONG, 0), 1);
+                device.onCompletions(event.getAtIndex(LONG, 1));
             }
-
-            @Override
-            public void onReadable() {
-                try (Arena arena = Arena.ofConfined()) {
-                    MemorySegment event = arena.allocate(LONG, 2);
-                    while (VerbsCalls.getCqEvent(channel, event) == 0) {
-                        VerbsCalls.ackCqEvents(event.getAtIndex(LONG, 0), 1);
-                        device.onCompletions(event.getAtIndex(LONG, 1));
-                    }
-                }
-            }
-        };
+        }
     }
 
     VerbsLoop.Source errors() {
-        return new VerbsLoop.Source() {
+        return new VerbsLoop.Source(Native.getInt(context + VerbsLayout.CONTEXT_ASYNC_FD), this::onErrors);
+    }
 
-            @Override
-            public int descriptor() {
-                return Native.getInt(context + VerbsLayout.CONTEXT_ASYNC_FD);
+    private void onErrors() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment event = arena.allocate(VerbsLayout.ASYNC_EVENT_LENGTH, Long.BYTES);
+            while (VerbsCalls.getAsyncEvent(context, event) == 0) {
+                long element = event.get(LONG, VerbsLayout.ASYNC_ELEMENT);
+                int type = event.get(INT, VerbsLayout.ASYNC_TYPE);
+                VerbsCalls.ackAsyncEvent(event);
+                onEvent(element, type);
             }
-
-            @Override
-            public void onReadable() {
-                try (Arena arena = Arena.ofConfined()) {
-                    MemorySegment event = arena.allocate(VerbsLayout.ASYNC_EVENT_LENGTH, Long.BYTES);
-                    while (VerbsCalls.getAsyncEvent(context, event) == 0) {
-                        long element = event.get(LONG, VerbsLayout.ASYNC_ELEMENT);
-                        int type = event.get(INT, VerbsLayout.ASYNC_TYPE);
-                        VerbsCalls.ackAsyncEvent(event);
-                        onEvent(element, type);
-                    }
-                }
-            }
-        };
+        }
     }
 
     private void onEvent(long element, int type) {

@@ -5,11 +5,11 @@ package io.sidewarp.provider.kernel;
 
 import static io.sidewarp.provider.kernel.Native.INT;
 
+import io.sidewarp.engine.linux.NativeLibrary;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -104,10 +104,10 @@ public final class KernelProvider implements RdmaProvider {
         static Devices get() {
             // Loads the library here, where a failure is an exception. In the initialization of a class it would be an
             // error.
-            SymbolLookup ignored = Native.library(CmCalls.LIBRARY_NAME);
+            NativeLibrary library = Native.library(CmChannel.LIBRARY);
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment count = arena.allocate(INT);
-                long list = CmCalls.getDevices(count);
+                long list = library.callForPointer("rdma_get_devices", count);
                 Map<String, Long> found = new LinkedHashMap<>();
                 for (int i = 0; list > 0 && i < count.get(INT, 0); i++) {
                     long context = Native.getLong(list + (long) i * Long.BYTES);
@@ -123,7 +123,7 @@ public final class KernelProvider implements RdmaProvider {
 
         void free() {
             if (list != 0) {
-                CmCalls.freeDevices(list);
+                CmChannel.CM.run("rdma_free_devices", list);
             }
         }
     }

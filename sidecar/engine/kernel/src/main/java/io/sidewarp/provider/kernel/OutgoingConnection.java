@@ -3,6 +3,7 @@
 
 package io.sidewarp.provider.kernel;
 
+import io.sidewarp.engine.linux.LinuxErrno;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
@@ -99,7 +100,7 @@ final class OutgoingConnection implements KernelQueuePair.Connecting {
                 fail(new ConnectionRejectedException(
                         remote + " rejected the connection", event.privateData(), ReadDepths.UNKNOWN));
             case ADDR_ERROR, ROUTE_ERROR, UNREACHABLE, CONNECT_ERROR, DEVICE_REMOVAL ->
-                fail(KernelErrors.connecting(remote, event.status() < 0 ? event.status() : -KernelErrors.EAGAIN));
+                fail(KernelErrors.connecting(remote, event.status() < 0 ? event.status() : -LinuxErrno.EAGAIN));
             case DISCONNECTED ->
                 fail(new ConnectionFailedException(Kind.PROTOCOL, remote + " closed the connection during start-up"));
             default -> {}

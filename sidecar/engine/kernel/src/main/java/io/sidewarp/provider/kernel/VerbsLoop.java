@@ -3,16 +3,13 @@
 
 package io.sidewarp.provider.kernel;
 
+import static io.sidewarp.engine.linux.NativeLibrary.C;
 import static io.sidewarp.provider.kernel.Native.INT;
 import static io.sidewarp.provider.kernel.Native.LONG;
 import static io.sidewarp.provider.kernel.Native.SHORT;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
-import java.lang.invoke.MethodHandle;
 import java.time.Duration;
 import java.util.PriorityQueue;
 import java.util.Queue;
@@ -31,19 +28,6 @@ final class VerbsLoop implements Executor {
 
     private static final Logger LOG = LoggerFactory.getLogger(VerbsLoop.class);
 
-    private static final SymbolLookup C_LIBRARY = Linker.nativeLinker().defaultLookup();
-    private static final MethodHandle POLL =
-            Native.function(C_LIBRARY, "poll", FunctionDescriptor.of(INT, LONG, LONG, INT));
-    private static final MethodHandle EVENTFD =
-            Native.function(C_LIBRARY, "eventfd", FunctionDescriptor.of(INT, INT, INT));
-    private static final MethodHandle EVENTFD_READ =
-            Native.function(C_LIBRARY, "eventfd_read", FunctionDescriptor.of(INT, INT, LONG));
-    private static final MethodHandle EVENTFD_WRITE =
-            Native.function(C_LIBRARY, "eventfd_write", FunctionDescriptor.of(INT, INT, LONG));
-    private static final MethodHandle CLOSE = Native.function(C_LIBRARY, "close", FunctionDescriptor.of(INT, INT));
-    private static final MethodHandle FCNTL =
-            Native.function(C_LIBRARY, "fcntl", FunctionDescriptor.of(INT, INT, INT, LONG));
-
     private static final int EFD_CLOEXEC = 0x80000;
     private static final int F_SETFL = 4;
     private static final int O_NONBLOCK = 0x800;
@@ -54,13 +38,8 @@ final class VerbsLoop implements Executor {
     private static final int POLLFD_EVENTS = 4;
     private static final int POLLFD_REVENTS = 6;
 
-    /** A file descriptor to watch. The loop calls {@link #onReadable} as long as the descriptor is readable. */
-    interface Source {
-
-        int descriptor();
-
-        void onReadable();
-    }
+    /** A file descriptor to watch. The loop runs {@code onReadable} as long as the descriptor is readable. */
+    record Source(int descriptor, Runnable onReadable) {}
 
     private final Source[] sources;
     private final int wakeUp;
@@ -77,7 +56,7 @@ final class VerbsLoop implements Executor {
     /** Creates the loop. {@link #start} starts its thread. */
     VerbsLoop(String name, Source... sources) {
         this.sources = sources;
-        this.wakeUp = Native.call(EVENTFD, 0, EFD_CLOEXEC);
+        this.wakeUp = C.call("eventfd", 0, EFD_CLOEXEC);
         if (wakeUp < 0) {
             throw new KernelVerbsUnavailableException("cannot create an event descriptor: error " + -wakeUp, null);
         }
@@ -87,7 +66,7 @@ final class VerbsLoop implements Executor {
     void start() {
         for (Source source : sources) {
             // A read must not block: the library itself may already have taken the event.
-            int ignored = Native.call(FCNTL, source.descriptor(), F_SETFL, (long) O_NONBLOCK);
+            C.callVariadic("fcntl", 2, source.descriptor(), F_SETFL, (long) O_NONBLOCK);
         }
         thread.start();
     }
@@ -107,7 +86,7 @@ final class VerbsLoop implements Executor {
     private void wake() {
         synchronized (waking) {
             if (!closed) {
-                int ignored = Native.call(EVENTFD_WRITE, wakeUp, 1L);
+                C.call("eventfd_write", wakeUp, 1L);
             }
         }
     }
@@ -141,7 +120,7 @@ final class VerbsLoop implements Executor {
                 watch(polled, i + 1, sources[i].descriptor());
             }
             while (!ending) {
-                int ready = Native.call(POLL, polled.address(), (long) sources.length + 1, timeout());
+                int ready = C.call("poll", polled, (long) sources.length + 1, timeout());
                 if (ready > 0) {
                     dispatch(polled, count);
                 }
@@ -151,7 +130,7 @@ final class VerbsLoop implements Executor {
         } finally {
             synchronized (waking) {
                 closed = true;
-                int ignored = Native.call(CLOSE, wakeUp);
+                C.call("close", wakeUp);
             }
         }
     }
@@ -164,13 +143,13 @@ final class VerbsLoop implements Executor {
 
     private void dispatch(MemorySegment polled, MemorySegment count) {
         if (polled.get(SHORT, POLLFD_REVENTS) != 0) {
-            int ignored = Native.call(EVENTFD_READ, wakeUp, count.address());
+            C.call("eventfd_read", wakeUp, count);
             // A task that is added after this line wakes the thread again.
             awake.set(false);
         }
         for (int i = 0; i < sources.length; i++) {
             if (polled.get(SHORT, (i + 1L) * POLLFD_LENGTH + POLLFD_REVENTS) != 0) {
-                run(sources[i]::onReadable);
+                run(sources[i].onReadable());
             }
         }
     }

@@ -4,6 +4,7 @@
 package io.sidewarp.engine.net;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.unix.Errors;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.io.IOException;
@@ -49,15 +50,15 @@ final class ConnectionInput {
      */
     int read(MpaConnection connection, int descriptor) throws IOException {
         StagingBuffer into = buffer();
-        long octets = resources
+        int octets = resources
                 .socketCalls()
                 .receive(descriptor, into.address() + to, into.wire().capacity() - to);
-        if (octets <= 0) {
-            // The channel detects the end of the peer's data.
-            return 0;
+        if (octets > 0) {
+            deliver(connection, to + octets);
+            return octets;
         }
-        deliver(connection, to + (int) octets);
-        return (int) octets;
+        // The channel detects the end of the peer's data. EAGAIN returns 0, and all other errors throw.
+        return octets == 0 ? 0 : Errors.ioResult("recv", octets);
     }
 
     /** Returns the offset at which the next read into {@link #target} begins. */

@@ -5,7 +5,7 @@ package io.sidewarp.engine.net;
 
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
-import io.sidewarp.engine.net.linux.SocketCalls;
+import io.sidewarp.engine.linux.SocketCalls;
 import org.jspecify.annotations.Nullable;
 
 /**

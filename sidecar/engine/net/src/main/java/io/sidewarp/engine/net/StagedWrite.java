@@ -4,8 +4,9 @@
 package io.sidewarp.engine.net;
 
 import io.netty.channel.FileRegion;
+import io.netty.channel.unix.Errors;
 import io.netty.util.AbstractReferenceCounted;
-import io.sidewarp.engine.net.linux.SocketCalls;
+import io.sidewarp.engine.linux.SocketCalls;
 import java.io.IOException;
 import java.nio.channels.WritableByteChannel;
 import org.jspecify.annotations.Nullable;
@@ -53,8 +54,10 @@ final class StagedWrite extends AbstractReferenceCounted implements FileRegion {
         if (from == null) {
             return 0;
         }
-        long taken = calls.send(descriptor, from.address() + sent, octets - sent, flags);
-        sent += (int) taken;
+        int result = calls.send(descriptor, from.address() + sent, octets - sent, flags);
+        // Returns 0 for EAGAIN and throws for all other errors.
+        int taken = result >= 0 ? result : Errors.ioResult("send", result);
+        sent += taken;
         if (isDone()) {
             buffer = null;
         }

@@ -10,7 +10,7 @@ import io.netty.channel.ChannelException;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
-import io.sidewarp.engine.net.linux.SocketCalls;
+import io.sidewarp.engine.linux.SocketCalls;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Structures of Linux system calls that several modules use. */
+/** Calls of Linux through the Foreign Function and Memory API, with their structures and error numbers. */
 @NullMarked
 package io.sidewarp.engine.linux;
 

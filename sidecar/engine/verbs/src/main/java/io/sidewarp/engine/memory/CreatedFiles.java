@@ -3,11 +3,11 @@
 
 package io.sidewarp.engine.memory;
 
+import io.sidewarp.engine.linux.LinuxErrno;
 import io.sidewarp.engine.memory.FileRecords.Created;
 import io.sidewarp.engine.memory.FileRecords.Entry;
 import io.sidewarp.engine.memory.LinuxFiles.ErrnoException;
 import io.sidewarp.engine.memory.LinuxFiles.Identity;
-import io.sidewarp.engine.memory.LinuxFiles.Stat;
 import io.sidewarp.engine.memory.SharedVolume.Holder;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -68,7 +68,7 @@ final class CreatedFiles {
             Entry orphan = orphans.get(identity);
             return orphan == null ? new Found.Foreign() : new Found.Orphan(identity, orphan);
         } catch (ErrnoException e) {
-            return e.errno() == LinuxFiles.ENOENT ? new Found.Missing() : new Found.Foreign();
+            return e.errno() == LinuxErrno.ENOENT ? new Found.Missing() : new Found.Foreign();
         }
     }
 
@@ -76,11 +76,8 @@ final class CreatedFiles {
     synchronized Created create(int directory, String name, String path, Holder holder) {
         Created created = records.create(directory, name, path, holder.user());
         if (created.file() >= 0) {
-            try {
-                held.put(LinuxFiles.stat(created.file()).identity(), holder);
-            } catch (ErrnoException e) {
-                // Without an identity, messages cannot name the holder.
-            }
+            // Without an identity, messages cannot name the holder.
+            LinuxFiles.identity(created.file()).ifPresent(identity -> held.put(identity, holder));
         }
         return created;
     }
@@ -91,23 +88,18 @@ final class CreatedFiles {
      * @return false when the open file is a different file, or when a region that did not create the orphan uses it
      */
     synchronized boolean take(int file, Found.Orphan orphan, Holder holder) {
-        try {
-            if (!LinuxFiles.stat(file).identity().equals(orphan.identity())
-                    || !orphans.containsKey(orphan.identity())
-                    || !LinuxFiles.lock(file, true)) {
-                return false;
-            }
-            if (!records.isRecordOf(orphan.of(), orphan.identity())) {
-                // Another sidecar has removed the orphan, and the open file has its inode number.
-                orphans.remove(orphan.identity());
-                return false;
-            }
-        } catch (ErrnoException e) {
+        if (!LinuxFiles.identity(file).equals(Optional.of(orphan.identity()))
+                || !orphans.containsKey(orphan.identity())
+                || !LinuxFiles.lock(file, true)) {
             return false;
         }
+        // Otherwise another sidecar has removed the orphan, and the open file has its inode number.
+        boolean own = records.isRecordOf(orphan.of(), orphan.identity());
         orphans.remove(orphan.identity());
-        held.put(orphan.identity(), holder);
-        return true;
+        if (own) {
+            held.put(orphan.identity(), holder);
+        }
+        return own;
     }
 
     /** Undoes {@link #take}. Closing the descriptor releases the lock. */
@@ -120,36 +112,27 @@ final class CreatedFiles {
     synchronized void giveBack(Created created) {
         Entry record = created.of();
         if (record != null) {
-            try {
-                giveBack(new Found.Orphan(LinuxFiles.stat(created.file()).identity(), record));
-            } catch (ErrnoException e) {
-                // The next sidecar finds the record.
-            }
+            // Without an identity, the next sidecar finds the record.
+            LinuxFiles.identity(created.file()).ifPresent(identity -> giveBack(new Found.Orphan(identity, record)));
         }
     }
 
     /** Keeps an orphan in the volume while a region that did not create it has it open. */
     synchronized void keep(int file) {
-        try {
-            if (orphans.containsKey(LinuxFiles.stat(file).identity())) {
-                LinuxFiles.lock(file, false);
-            }
-        } catch (ErrnoException e) {
-            // A file that does not work causes an error when it is used.
+        if (LinuxFiles.identity(file).filter(orphans::containsKey).isPresent()) {
+            LinuxFiles.lock(file, false);
         }
     }
 
     /** Removes a file that this process created or took over. Keeps the name if it now belongs to another file. */
     synchronized void remove(int directory, String name, Created created) {
-        try {
-            Stat file = LinuxFiles.stat(created.file());
-            held.remove(file.identity());
-            if (LinuxFiles.stat(directory, name).isSameFile(file)) {
+        LinuxFiles.identity(created.file()).ifPresent(identity -> {
+            held.remove(identity);
+            // The application may have removed the name first.
+            if (LinuxFiles.isFile(directory, name, identity)) {
                 LinuxFiles.unlink(directory, name);
             }
-        } catch (ErrnoException e) {
-            // The application removed it first.
-        }
+        });
         if (created.of() != null) {
             try {
                 records.drop(created.of());

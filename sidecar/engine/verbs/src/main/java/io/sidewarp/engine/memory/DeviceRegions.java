@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * Registers and deregisters memory with a device that has its own memory registration. The device gives the STags and
@@ -29,25 +30,21 @@ public final class DeviceRegions {
         void revoke();
     }
 
-    /** Registers memory with the device. */
-    @FunctionalInterface
-    public interface Registrar {
-
-        /** @throws RegionException when the device refuses */
-        Registration register(MemorySegment memory);
-    }
-
     /**
      * Registers memory for all queue pairs of a protection domain. The region owns the backing from then on. If this
      * method throws, the caller still owns the backing.
      *
+     * @param registrar registers the memory with the device, or throws {@link RegionException} when the device refuses
      * @throws IllegalStateException when the domain is deallocated
      */
     public MemoryRegion register(
-            ProtectionDomain protectionDomain, RegionBacking backing, Set<AccessRight> access, Registrar registrar) {
+            ProtectionDomain protectionDomain,
+            RegionBacking backing,
+            Set<AccessRight> access,
+            Function<MemorySegment, Registration> registrar) {
         protectionDomain.retainRegion();
         try {
-            Registration registration = registrar.register(backing.segment());
+            Registration registration = registrar.apply(backing.segment());
             MemoryRegion region = new MemoryRegion(
                     registration.stag(),
                     protectionDomain,
@@ -77,5 +74,48 @@ public final class DeviceRegions {
     /** Returns all registered regions, in no particular order. */
     public List<MemoryRegion> regions() {
         return List.copyOf(regions);
+    }
+
+    /** Backing that a device has registered. Closing it revokes the registration, then closes the backing below. */
+    static final class RegisteredBacking implements RegionBacking {
+
+        private final RegionBacking backing;
+        private final Registration registration;
+        private boolean revoked;
+
+        RegisteredBacking(RegionBacking backing, Registration registration) {
+            this.backing = backing;
+            this.registration = registration;
+        }
+
+        @Override
+        public MemorySegment segment() {
+            return backing.segment();
+        }
+
+        @Override
+        public String path() {
+            return backing.path();
+        }
+
+        @Override
+        public boolean verify() {
+            return backing.verify();
+        }
+
+        @Override
+        public void keepContent() {
+            backing.keepContent();
+        }
+
+        /** Closes the backing. One thread at a time calls this, and repeats the call after an IllegalStateException. */
+        @Override
+        public void close() {
+            if (!revoked) {
+                registration.revoke();
+                revoked = true;
+            }
+            backing.close();
+        }
     }
 }

@@ -3,9 +3,11 @@
 
 package io.sidewarp.engine.memory;
 
+import io.sidewarp.engine.linux.LinuxErrno;
 import io.sidewarp.engine.memory.CreatedFiles.Found;
 import io.sidewarp.engine.memory.FileRecords.Created;
 import io.sidewarp.engine.memory.LinuxFiles.ErrnoException;
+import io.sidewarp.engine.memory.RegionException.Reason;
 import io.sidewarp.engine.memory.SharedVolume.Holder;
 import io.sidewarp.engine.memory.SharedVolume.Part;
 import java.util.function.IntSupplier;
@@ -46,13 +48,12 @@ final class FileCreation {
             created[0] = files.create(directory, name, part.path(), holder);
             return created[0].file();
         });
-        if (file == -LinuxFiles.EEXIST) {
+        if (file == -LinuxErrno.EEXIST) {
             throw exists(part.path(), files.find(directory, name), holder);
         }
         if (file < 0) {
             throw SharedVolume.failure(-file, part.path(), directory, name);
         }
-        boolean done = false;
         try {
             // The umask may have removed bits that the application's group needs.
             int result = LinuxFiles.changeMode(file, MODE);
@@ -62,15 +63,12 @@ final class FileCreation {
             if (result < 0) {
                 throw SharedVolume.failure(-result, part.path(), directory, name);
             }
-            SharedBacking backing = SharedVolume.map(
+            return SharedVolume.map(
                     part, file, new SharedBacking.CreatedFile(files, directory, name, created[0], false));
-            done = true;
-            return backing;
-        } finally {
-            if (!done) {
-                files.remove(directory, name, created[0]);
-                LinuxFiles.close(file);
-            }
+        } catch (RuntimeException | Error e) {
+            files.remove(directory, name, created[0]);
+            LinuxFiles.close(file);
+            throw e;
         }
     }
 
@@ -120,7 +118,7 @@ final class FileCreation {
     }
 
     private static boolean isLackOfRoom(int result) {
-        return result == -LinuxFiles.ENOSPC || result == -LinuxFiles.EDQUOT || result == -LinuxFiles.ENOMEM;
+        return result == -LinuxErrno.ENOSPC || result == -LinuxErrno.EDQUOT || result == -LinuxErrno.ENOMEM;
     }
 
     private static RegionException inUse(String path) {
@@ -148,6 +146,6 @@ final class FileCreation {
     }
 
     private static RegionException exists(String path, String holder) {
-        return new RegionException(RegionException.Reason.ALREADY_EXISTS, path + " exists already: " + holder);
+        return new RegionException(Reason.ALREADY_EXISTS, path + " exists already: " + holder);
     }
 }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.memory;
 
+import io.sidewarp.engine.linux.LinuxErrno;
 import io.sidewarp.engine.memory.LinuxFiles.ErrnoException;
 import io.sidewarp.engine.memory.LinuxFiles.Identity;
 import java.io.IOException;
@@ -89,19 +90,15 @@ final class FileRecords {
         Map<Identity, Entry> found = new LinkedHashMap<>();
         inDirectory(records -> {
             for (String entry : children(records)) {
-                read(records, entry).ifPresent(record -> {
-                    try {
-                        Identity identity =
-                                LinuxFiles.stat(records, record.place()).identity();
-                        if (isNamed(record, identity)) {
-                            found.put(identity, record);
-                        } else {
-                            removeUnused(records, record, identity);
-                        }
-                    } catch (ErrnoException e) {
-                        // The file was removed meanwhile.
-                    }
-                });
+                read(records, entry)
+                        .ifPresent(record -> LinuxFiles.identity(records, record.place())
+                                .ifPresent(identity -> {
+                                    if (isNamed(record, identity)) {
+                                        found.put(identity, record);
+                                    } else {
+                                        removeUnused(records, record, identity);
+                                    }
+                                }));
             }
             return 0;
         });
@@ -145,12 +142,12 @@ final class FileRecords {
      */
     Created create(int directory, String name, String path, long user) {
         @Nullable Entry[] made = new Entry[1];
-        int file = -LinuxFiles.ENOENT;
-        for (int attempt = 0; attempt < ATTEMPTS && file == -LinuxFiles.ENOENT; attempt++) {
+        int file = -LinuxErrno.ENOENT;
+        for (int attempt = 0; attempt < ATTEMPTS && file == -LinuxErrno.ENOENT; attempt++) {
             file = inDirectory(records -> {
                 Entry entry = new Entry(user, path, place(user, path));
                 int created = makeDirectories(records, entry.place());
-                while (created == -LinuxFiles.EEXIST) {
+                while (created == -LinuxErrno.EEXIST) {
                     entry = new Entry(user, path, place(user, path));
                     created = makeDirectories(records, entry.place());
                 }
@@ -189,7 +186,7 @@ final class FileRecords {
         for (int slash = place.indexOf('/'); slash >= 0; slash = place.indexOf('/', slash + 1)) {
             int result = LinuxFiles.makeDirectory(records, place.substring(0, slash), DIRECTORY_MODE);
             if (result < 0) {
-                if (result != -LinuxFiles.EEXIST) {
+                if (result != -LinuxErrno.EEXIST) {
                     removeDirectories(records, place);
                 }
                 return result;
@@ -218,14 +215,14 @@ final class FileRecords {
     /** Returns whether the volume refuses records but may accept files. */
     private static boolean isRefusal(int result) {
         return switch (-result) {
-            case LinuxFiles.EPERM,
-                    LinuxFiles.EACCES,
-                    LinuxFiles.EMLINK,
-                    LinuxFiles.EXDEV,
-                    LinuxFiles.EOPNOTSUPP,
-                    LinuxFiles.ENOTDIR,
-                    LinuxFiles.ENAMETOOLONG,
-                    LinuxFiles.ELOOP -> true;
+            case LinuxErrno.EPERM,
+                    LinuxErrno.EACCES,
+                    LinuxErrno.EMLINK,
+                    LinuxErrno.EXDEV,
+                    LinuxErrno.EOPNOTSUPP,
+                    LinuxErrno.ENOTDIR,
+                    LinuxErrno.ENAMETOOLONG,
+                    LinuxErrno.ELOOP -> true;
             default -> false;
         };
     }
@@ -247,10 +244,10 @@ final class FileRecords {
         int file = LinuxFiles.openFile(records, record.place());
         if (file < 0 || !LinuxFiles.lock(file, true)) {
             LinuxFiles.close(file);
-            return file == -LinuxFiles.ENOENT;
+            return file == -LinuxErrno.ENOENT;
         }
         atName(record.path(), (directory, name) -> {
-            if (isFile(directory, name, identity)) {
+            if (LinuxFiles.isFile(directory, name, identity)) {
                 LinuxFiles.unlink(directory, name);
             }
         });
@@ -261,22 +258,14 @@ final class FileRecords {
 
     /** Returns whether a record still is a name of the file. */
     boolean isRecordOf(Entry record, Identity identity) {
-        return inDirectory(records -> isFile(records, record.place(), identity) ? 1 : 0) == 1;
+        return inDirectory(records -> LinuxFiles.isFile(records, record.place(), identity) ? 1 : 0) == 1;
     }
 
     /** Returns whether the path of a record still leads to its file. */
     boolean isNamed(Entry record, Identity identity) {
         boolean[] named = new boolean[1];
-        atName(record.path(), (directory, name) -> named[0] = isFile(directory, name, identity));
+        atName(record.path(), (directory, name) -> named[0] = LinuxFiles.isFile(directory, name, identity));
         return named[0];
-    }
-
-    private static boolean isFile(int directory, String name, Identity identity) {
-        try {
-            return LinuxFiles.stat(directory, name).identity().equals(identity);
-        } catch (ErrnoException e) {
-            return false;
-        }
     }
 
     private static void drop(int records, Entry record) {
@@ -301,7 +290,7 @@ final class FileRecords {
         int root = openRoot.getAsInt();
         try {
             int made = LinuxFiles.makeDirectory(root, DIRECTORY, DIRECTORY_MODE);
-            int records = made < 0 && made != -LinuxFiles.EEXIST ? made : open(root);
+            int records = made < 0 && made != -LinuxErrno.EEXIST ? made : open(root);
             if (records < 0) {
                 return records;
             }
@@ -329,7 +318,7 @@ final class FileRecords {
             // The directory counts as one that belongs to another user.
         }
         LinuxFiles.close(records);
-        return -LinuxFiles.EPERM;
+        return -LinuxErrno.EPERM;
     }
 
     private interface AtName {

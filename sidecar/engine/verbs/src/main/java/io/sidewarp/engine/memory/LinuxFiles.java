@@ -3,17 +3,17 @@
 
 package io.sidewarp.engine.memory;
 
-import java.lang.foreign.AddressLayout;
+import static io.sidewarp.engine.linux.LinuxErrno.EAGAIN;
+import static io.sidewarp.engine.linux.LinuxErrno.EINTR;
+import static io.sidewarp.engine.linux.LinuxErrno.EOPNOTSUPP;
+import static io.sidewarp.engine.linux.NativeLibrary.C;
+
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.VarHandle;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.IntSupplier;
 
 /**
  * Linux file calls that java.nio.file lacks and that confinement to the volume needs. They open files relative to an
@@ -21,30 +21,6 @@ import java.util.List;
  * instead of its name. All calls return the negative error number when they fail.
  */
 final class LinuxFiles {
-
-    static final int ENOENT = 2;
-    static final int EINTR = 4;
-    static final int ENXIO = 6;
-    static final int EAGAIN = 11;
-    static final int ENOMEM = 12;
-    static final int EACCES = 13;
-    static final int EFAULT = 14;
-    static final int EPERM = 1;
-    static final int EEXIST = 17;
-    static final int EXDEV = 18;
-    static final int ENOTDIR = 20;
-    static final int EISDIR = 21;
-    static final int EINVAL = 22;
-    static final int ENFILE = 23;
-    static final int EMFILE = 24;
-    static final int EFBIG = 27;
-    static final int ENOSPC = 28;
-    static final int EROFS = 30;
-    static final int EMLINK = 31;
-    static final int ENAMETOOLONG = 36;
-    static final int ELOOP = 40;
-    static final int EOPNOTSUPP = 95;
-    static final int EDQUOT = 122;
 
     private static final int O_RDONLY = 0;
     private static final int O_RDWR = 2;
@@ -78,41 +54,12 @@ final class LinuxFiles {
     private static final int PROT_READ_WRITE = 3;
     private static final int MAP_SHARED = 1;
     private static final int MADV_POPULATE_WRITE = 23;
-    private static final int SC_PAGESIZE = 30;
     private static final long HUGETLBFS_MAGIC = 0x958458f6L;
     private static final long STATFS_SIZE = 120;
     private static final long STATFS_TYPE = 0;
     private static final long STATFS_BLOCK = 8;
     private static final long STATFS_FLAGS = 80;
     private static final long ST_RDONLY = 1;
-
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
-    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
-    private static final AddressLayout POINTER = ValueLayout.ADDRESS;
-
-    private static final Linker LINKER = Linker.nativeLinker();
-    private static final Linker.Option CAPTURE_ERRNO = Linker.Option.captureCallState("errno");
-    private static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
-    private static final VarHandle ERRNO =
-            CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno")).withInvokeExactBehavior();
-
-    private static final MethodHandle OPENAT = variadic("openat", 3, INT, INT, POINTER, INT, INT);
-    private static final MethodHandle CLOSE = function("close", INT, INT);
-    private static final MethodHandle STATX = function("statx", INT, INT, POINTER, INT, INT, POINTER);
-    private static final MethodHandle FCHMOD = function("fchmod", INT, INT, INT);
-    private static final MethodHandle FCHOWN = function("fchown", INT, INT, INT, INT);
-    private static final MethodHandle FSTATFS = function("fstatfs", INT, INT, POINTER);
-    private static final MethodHandle FTRUNCATE = function("ftruncate", INT, INT, LONG);
-    private static final MethodHandle FALLOCATE = function("fallocate", INT, INT, INT, LONG, LONG);
-    private static final MethodHandle UNLINKAT = function("unlinkat", INT, INT, POINTER, INT);
-    private static final MethodHandle MKDIRAT = function("mkdirat", INT, INT, POINTER, INT);
-    private static final MethodHandle LINKAT = function("linkat", INT, INT, POINTER, INT, POINTER, INT);
-    private static final MethodHandle FLOCK = function("flock", INT, INT, INT);
-    private static final MethodHandle GETEUID = function("geteuid", INT);
-    private static final MethodHandle MMAP = function("mmap", LONG, POINTER, LONG, INT, INT, INT, LONG);
-    private static final MethodHandle MUNMAP = function("munmap", INT, LONG, LONG);
-    private static final MethodHandle MADVISE = function("madvise", INT, LONG, LONG, INT);
-    private static final MethodHandle SYSCONF = function("sysconf", LONG, INT);
 
     private LinuxFiles() {}
 
@@ -158,10 +105,6 @@ final class LinuxFiles {
             return type() == 0x4000 && owner == user && (mode & OTHERS) == 0;
         }
 
-        boolean isSameFile(Stat other) {
-            return identity().equals(other.identity());
-        }
-
         Identity identity() {
             return new Identity(device, inode);
         }
@@ -195,27 +138,21 @@ final class LinuxFiles {
     }
 
     private static int open(int directory, String name, int flags, int mode) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            MemorySegment path = arena.allocateFrom(name);
-            while (true) {
-                int result = result(state, (int) OPENAT.invokeExact(state, directory, path, flags, mode));
-                if (result != -EINTR) {
-                    return result;
-                }
-            }
-        } catch (Throwable e) {
-            throw rethrown(e);
+        return uninterrupted(() -> C.callVariadic("openat", 3, directory, name, flags, mode));
+    }
+
+    /** Repeats a call that a signal interrupted. */
+    private static int uninterrupted(IntSupplier call) {
+        int result = call.getAsInt();
+        while (result == -EINTR) {
+            result = call.getAsInt();
         }
+        return result;
     }
 
     static void close(int descriptor) {
-        try (Arena arena = Arena.ofConfined()) {
-            // Linux closes the descriptor also when it reports an error.
-            int ignored = (int) CLOSE.invokeExact(arena.allocate(CALL_STATE), descriptor);
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        // Linux closes the descriptor also when it reports an error.
+        C.call("close", descriptor);
     }
 
     /** Queries an open file. */
@@ -228,43 +165,51 @@ final class LinuxFiles {
         return statx(directory, name, AT_SYMLINK_NOFOLLOW);
     }
 
-    private static Stat statx(int directory, String name, int flags) throws ErrnoException {
-        int result;
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            MemorySegment stat = arena.allocate(STATX_SIZE, Long.BYTES);
-            MemorySegment path = arena.allocateFrom(name);
-            result = result(state, (int) STATX.invokeExact(state, directory, path, flags, STATX_BASIC_STATS, stat));
-            if (result == 0) {
-                return new Stat(
-                        Short.toUnsignedInt(stat.get(ValueLayout.JAVA_SHORT, STATX_MODE)),
-                        Integer.toUnsignedLong(stat.get(ValueLayout.JAVA_INT, STATX_UID)),
-                        stat.get(LONG, STATX_LENGTH),
-                        stat.get(LONG, STATX_INODE),
-                        stat.get(LONG, STATX_DEVICE));
-            }
-        } catch (Throwable e) {
-            throw rethrown(e);
+    /** Identifies an open file. Empty when the file cannot be queried. */
+    static Optional<Identity> identity(int descriptor) {
+        try {
+            return Optional.of(stat(descriptor).identity());
+        } catch (ErrnoException e) {
+            return Optional.empty();
         }
-        throw new ErrnoException(-result);
+    }
+
+    /** Identifies a name in a directory, without following a symbolic link. Empty when there is no such file. */
+    static Optional<Identity> identity(int directory, String name) {
+        try {
+            return Optional.of(stat(directory, name).identity());
+        } catch (ErrnoException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Returns whether a name in a directory leads to the file. */
+    static boolean isFile(int directory, String name, Identity identity) {
+        return identity(directory, name).equals(Optional.of(identity));
+    }
+
+    private static Stat statx(int directory, String name, int flags) throws ErrnoException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment stat = arena.allocate(STATX_SIZE, Long.BYTES);
+            int result = C.call("statx", directory, name, flags, STATX_BASIC_STATS, stat);
+            if (result < 0) {
+                throw new ErrnoException(-result);
+            }
+            return new Stat(
+                    Short.toUnsignedInt(stat.get(ValueLayout.JAVA_SHORT, STATX_MODE)),
+                    Integer.toUnsignedLong(stat.get(ValueLayout.JAVA_INT, STATX_UID)),
+                    stat.get(ValueLayout.JAVA_LONG, STATX_LENGTH),
+                    stat.get(ValueLayout.JAVA_LONG, STATX_INODE),
+                    stat.get(ValueLayout.JAVA_LONG, STATX_DEVICE));
+        }
     }
 
     static int changeMode(int descriptor, int mode) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            return result(state, (int) FCHMOD.invokeExact(state, descriptor, mode));
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return C.call("fchmod", descriptor, mode);
     }
 
     static int changeOwner(int descriptor, int user, int group) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            return result(state, (int) FCHOWN.invokeExact(state, descriptor, user, group));
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return C.call("fchown", descriptor, user, group);
     }
 
     /**
@@ -273,15 +218,7 @@ final class LinuxFiles {
      */
     static int extend(int descriptor, long offset, long length) {
         int result = allocate(descriptor, 0, offset, length);
-        if (result != -EOPNOTSUPP) {
-            return result;
-        }
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            return result(state, (int) FTRUNCATE.invokeExact(state, descriptor, offset + length));
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return result == -EOPNOTSUPP ? C.call("ftruncate", descriptor, offset + length) : result;
     }
 
     /** Allocates the blocks of a part without changing content or length. On tmpfs it allocates all blocks or none. */
@@ -291,56 +228,25 @@ final class LinuxFiles {
     }
 
     private static int allocate(int descriptor, int mode, long offset, long length) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            while (true) {
-                int result = result(state, (int) FALLOCATE.invokeExact(state, descriptor, mode, offset, length));
-                if (result != -EINTR) {
-                    return result;
-                }
-            }
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return uninterrupted(() -> C.call("fallocate", descriptor, mode, offset, length));
     }
 
     static int unlink(int directory, String name) {
-        return unlink(directory, name, 0);
+        return C.call("unlinkat", directory, name, 0);
     }
 
     /** Removes an empty directory. */
     static int removeDirectory(int directory, String name) {
-        return unlink(directory, name, AT_REMOVEDIR);
-    }
-
-    private static int unlink(int directory, String name, int flags) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            return result(state, (int) UNLINKAT.invokeExact(state, directory, arena.allocateFrom(name), flags));
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return C.call("unlinkat", directory, name, AT_REMOVEDIR);
     }
 
     static int makeDirectory(int directory, String name, int mode) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            return result(state, (int) MKDIRAT.invokeExact(state, directory, arena.allocateFrom(name), mode));
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return C.call("mkdirat", directory, name, mode);
     }
 
     /** Gives a file a second name, which must not exist. */
     static int link(int directory, String name, int otherDirectory, String otherName) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            MemorySegment from = arena.allocateFrom(name);
-            MemorySegment to = arena.allocateFrom(otherName);
-            return result(state, (int) LINKAT.invokeExact(state, directory, from, otherDirectory, to, 0));
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return C.call("linkat", directory, name, otherDirectory, otherName, 0);
     }
 
     /**
@@ -348,125 +254,52 @@ final class LinuxFiles {
      * when its descriptor is closed, and thus with the process.
      */
     static boolean lock(int descriptor, boolean exclusive) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            int operation = (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB;
-            return result(state, (int) FLOCK.invokeExact(state, descriptor, operation)) != -EAGAIN;
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return C.call("flock", descriptor, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != -EAGAIN;
     }
 
     /** Effective user of this process. */
     static long user() {
-        try (Arena arena = Arena.ofConfined()) {
-            return Integer.toUnsignedLong((int) GETEUID.invokeExact(arena.allocate(CALL_STATE)));
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return Integer.toUnsignedLong(C.call("geteuid"));
     }
 
     /** Maps a part of a file, shared, for reading and writing. Returns the address, or the negative error number. */
     static long map(int descriptor, long offset, long length) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            long address = (long) MMAP.invokeExact(
-                    state, MemorySegment.NULL, length, PROT_READ_WRITE, MAP_SHARED, descriptor, offset);
-            return address == -1 ? -errno(state) : address;
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return C.callForPointer("mmap", 0L, length, PROT_READ_WRITE, MAP_SHARED, descriptor, offset);
     }
 
     static void unmap(long address, long length) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            int ignored = (int) MUNMAP.invokeExact(state, address, length);
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        C.call("munmap", address, length);
     }
 
     /**
      * Allocates the memory of every page of a mapping. -EFAULT: the file has no such page. -EINVAL: before Linux 5.14.
      */
     static int populate(long address, long length) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            while (true) {
-                int result = result(state, (int) MADVISE.invokeExact(state, address, length, MADV_POPULATE_WRITE));
-                if (result != -EINTR) {
-                    return result;
-                }
-            }
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return uninterrupted(() -> C.call("madvise", address, length, MADV_POPULATE_WRITE));
     }
 
     static long pageSize() {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            return (long) SYSCONF.invokeExact(state, SC_PAGESIZE);
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return C.call("getpagesize");
     }
 
     /** Page size in bytes of the files of a file system: a huge page on hugetlbfs, else {@link #pageSize()}. */
     static long pageSize(int descriptor) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
-            MemorySegment facts = arena.allocate(STATFS_SIZE, Long.BYTES);
-            int result = result(state, (int) FSTATFS.invokeExact(state, descriptor, facts));
-            return result == 0 && facts.get(LONG, STATFS_TYPE) == HUGETLBFS_MAGIC
-                    ? facts.get(LONG, STATFS_BLOCK)
-                    : pageSize();
-        } catch (Throwable e) {
-            throw rethrown(e);
-        }
+        return fileSystem(descriptor, STATFS_TYPE) == HUGETLBFS_MAGIC
+                ? fileSystem(descriptor, STATFS_BLOCK)
+                : pageSize();
     }
 
     /** Returns whether a file system is mounted read-only. */
     static boolean isReadOnly(int descriptor) {
+        return (fileSystem(descriptor, STATFS_FLAGS) & ST_RDONLY) != 0;
+    }
+
+    /** Returns a field of the facts about a file system, or 0 when they are unknown. */
+    private static long fileSystem(int descriptor, long field) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(CALL_STATE);
             MemorySegment facts = arena.allocate(STATFS_SIZE, Long.BYTES);
-            int result = result(state, (int) FSTATFS.invokeExact(state, descriptor, facts));
-            return result == 0 && (facts.get(LONG, STATFS_FLAGS) & ST_RDONLY) != 0;
-        } catch (Throwable e) {
-            throw rethrown(e);
+            return C.call("fstatfs", descriptor, facts) == 0 ? facts.get(ValueLayout.JAVA_LONG, field) : 0;
         }
-    }
-
-    private static int result(MemorySegment state, int returned) {
-        return returned == -1 ? -errno(state) : returned;
-    }
-
-    private static int errno(MemorySegment state) {
-        return (int) ERRNO.get(state, 0L);
-    }
-
-    private static MethodHandle function(String name, MemoryLayout result, MemoryLayout... arguments) {
-        return LINKER.downcallHandle(
-                LINKER.defaultLookup().findOrThrow(name), FunctionDescriptor.of(result, arguments), CAPTURE_ERRNO);
-    }
-
-    private static MethodHandle variadic(
-            String name, int firstVariadic, MemoryLayout result, MemoryLayout... arguments) {
-        return LINKER.downcallHandle(
-                LINKER.defaultLookup().findOrThrow(name),
-                FunctionDescriptor.of(result, arguments),
-                CAPTURE_ERRNO,
-                Linker.Option.firstVariadicArg(firstVariadic));
-    }
-
-    /** Rethrows an exception. Native calls throw none, so this is an Error or a mistake in this class. */
-    private static RuntimeException rethrown(Throwable e) {
-        if (e instanceof Error error) {
-            throw error;
-        }
-        return e instanceof RuntimeException runtime ? runtime : new IllegalStateException(e);
     }
 
     /** Carries an error number from a call that has another result. */

@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.memory;
 
+import io.sidewarp.engine.memory.RegionException.Reason;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -31,8 +32,7 @@ public final class ManagedBacking implements RegionBacking {
     public static ManagedBacking allocate(long length) {
         if (length < 1) {
             throw new RegionException(
-                    RegionException.Reason.OUT_OF_BOUNDS,
-                    "a managed region needs a length of at least 1, not " + length);
+                    Reason.OUT_OF_BOUNDS, "a managed region needs a length of at least 1, not " + length);
         }
         Arena arena = Arena.ofShared();
         try {
@@ -40,7 +40,7 @@ public final class ManagedBacking implements RegionBacking {
         } catch (OutOfMemoryError | IllegalArgumentException e) {
             arena.close();
             throw new RegionException(
-                    RegionException.Reason.NO_SPACE,
+                    Reason.NO_SPACE,
                     "no memory for a managed region of " + length
                             + " bytes; register less, or raise the memory limit of the process or its container",
                     e);

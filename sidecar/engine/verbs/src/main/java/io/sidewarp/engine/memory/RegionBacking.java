@@ -6,7 +6,8 @@ package io.sidewarp.engine.memory;
 import java.lang.foreign.MemorySegment;
 
 /** Memory of a region. */
-public sealed interface RegionBacking extends AutoCloseable permits SharedBacking, ManagedBacking, RegisteredBacking {
+public sealed interface RegionBacking extends AutoCloseable
+        permits SharedBacking, ManagedBacking, DeviceRegions.RegisteredBacking {
 
     /** All of the memory, accessible from every thread until {@link #close()}. */
     MemorySegment segment();

@@ -3,6 +3,8 @@
 
 package io.sidewarp.engine.memory;
 
+import io.sidewarp.engine.linux.LinuxErrno;
+import io.sidewarp.engine.memory.RegionException.Reason;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -51,11 +53,6 @@ public final class SharedBacking implements RegionBacking {
     @Override
     public String path() {
         return path;
-    }
-
-    /** Returns whether this sidecar or an earlier one created the file. Such a file is removed with the region. */
-    public boolean isCreated() {
-        return created != null;
     }
 
     /** Returns whether the file existed before, so that it has content. */
@@ -123,13 +120,13 @@ public final class SharedBacking implements RegionBacking {
     }
 
     private RegionException mapFailure(int errno, long length) {
-        return errno == LinuxFiles.ENOMEM
+        return errno == LinuxErrno.ENOMEM
                 ? new RegionException(
-                        RegionException.Reason.NO_SPACE,
+                        Reason.NO_SPACE,
                         "no address space to map " + length + " bytes of " + path
                                 + "; register less, or raise vm.max_map_count where there are many regions")
                 : new RegionException(
-                        RegionException.Reason.IO,
+                        Reason.IO,
                         "cannot map " + length + " bytes of " + path + " (error " + errno
                                 + "); put it on a file system that supports shared mappings, such as tmpfs");
     }

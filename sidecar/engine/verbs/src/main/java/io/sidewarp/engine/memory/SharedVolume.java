@@ -3,7 +3,9 @@
 
 package io.sidewarp.engine.memory;
 
+import io.sidewarp.engine.linux.LinuxErrno;
 import io.sidewarp.engine.memory.CreatedFiles.Found;
+import io.sidewarp.engine.memory.RegionException.Reason;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -18,9 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SharedVolume {
 
-    /** User of an unknown caller. */
-    private static final long NO_USER = -1;
-
     private static final int NAME_MAX = 255;
     private static final int PATH_MAX = 4095;
 
@@ -34,10 +33,7 @@ public final class SharedVolume {
      * @param user number of the caller's user, or any negative number when the user is unknown
      * @param region name of the region in messages to this user, for instance "region 7"
      */
-    public record Holder(long user, String region) {
-
-        static final Holder NOBODY = new Holder(NO_USER, "a region");
-    }
+    public record Holder(long user, String region) {}
 
     /**
      * A part of a file.
@@ -158,17 +154,6 @@ public final class SharedVolume {
         return files.removeOrphans();
     }
 
-    /** Opens any file with any length. See {@link #open(String, long, long, CreateMode, Holder, Admission)}. */
-    public SharedBacking open(String relativePath, long offset, long length, boolean create) {
-        return open(relativePath, offset, length, create, (octets, access) -> {});
-    }
-
-    /** Opens or creates a file for no user. See {@link #open(String, long, long, CreateMode, Holder, Admission)}. */
-    public SharedBacking open(String relativePath, long offset, long length, boolean create, Admission admission) {
-        CreateMode mode = create ? CreateMode.MUST_BE_NEW : CreateMode.NONE;
-        return open(relativePath, offset, length, mode, Holder.NOBODY, admission);
-    }
-
     /**
      * Opens or creates a file, maps a part of the file and allocates the memory of every page of that part. Hence no
      * first access is slow, and a lack of space shows now.
@@ -190,7 +175,6 @@ public final class SharedVolume {
         checkRange(relativePath, offset, length, mode.creates());
         Parent parent = openParent(relativePath, names);
         int directory = parent.directory();
-        boolean directoryPassedOn = false;
         try {
             long page = LinuxFiles.pageSize(directory);
             checkOffset(relativePath, offset, page);
@@ -198,16 +182,15 @@ public final class SharedVolume {
             Part part = new Part(relativePath, offset, length, page);
             if (mode == CreateMode.NONE
                     || (mode == CreateMode.OPEN_OR_CREATE && files.find(directory, name) instanceof Found.Foreign)) {
-                return openExisting(part, parent, name, admission);
+                SharedBacking backing = openExisting(part, parent, name, admission);
+                LinuxFiles.close(directory);
+                return backing;
             }
             admission.admit(length, parent.creation());
-            SharedBacking backing = creation.create(part, directory, name, mode, holder);
-            directoryPassedOn = true;
-            return backing;
-        } finally {
-            if (!directoryPassedOn) {
-                LinuxFiles.close(directory);
-            }
+            return creation.create(part, directory, name, mode, holder);
+        } catch (RuntimeException | Error e) {
+            LinuxFiles.close(directory);
+            throw e;
         }
     }
 
@@ -220,7 +203,6 @@ public final class SharedVolume {
         if (file < 0) {
             throw failure(-file, path, directory, name);
         }
-        boolean done = false;
         try {
             LinuxFiles.Stat stat = LinuxFiles.stat(file);
             if (!stat.isRegularFile()) {
@@ -228,7 +210,7 @@ public final class SharedVolume {
             }
             if (offset >= stat.length() || length > stat.length() - offset) {
                 throw new RegionException(
-                        RegionException.Reason.OUT_OF_BOUNDS,
+                        Reason.OUT_OF_BOUNDS,
                         path + " has " + stat.length() + " bytes; offset " + offset + " and length " + length
                                 + " do not fit, extend the file first");
             }
@@ -241,15 +223,13 @@ public final class SharedVolume {
             if (result < 0) {
                 throw failure(-result, path, directory, name);
             }
-            SharedBacking backing = map(new Part(path, offset, octets, part.page()), file, null);
-            done = true;
-            return backing;
+            return map(new Part(path, offset, octets, part.page()), file, null);
         } catch (LinuxFiles.ErrnoException e) {
+            LinuxFiles.close(file);
             throw failure(e.errno(), path, directory, name);
-        } finally {
-            if (!done) {
-                LinuxFiles.close(file);
-            }
+        } catch (RuntimeException | Error e) {
+            LinuxFiles.close(file);
+            throw e;
         }
     }
 
@@ -264,34 +244,31 @@ public final class SharedVolume {
     /** Maps a part and allocates its pages. Does not touch descriptors and file when it fails. */
     static SharedBacking map(Part part, int file, SharedBacking.@Nullable CreatedFile created) {
         SharedBacking backing = new SharedBacking(part, file, created);
-        boolean done = false;
         try {
             populate(part.path(), backing);
-            done = true;
             return backing;
-        } finally {
-            if (!done) {
-                backing.unmap();
-            }
+        } catch (RuntimeException | Error e) {
+            backing.unmap();
+            throw e;
         }
     }
 
     private static void populate(String path, SharedBacking backing) {
         MemorySegment segment = backing.segment();
         int result = LinuxFiles.populate(segment.address(), segment.byteSize());
-        if (result == -LinuxFiles.EINVAL) {
-            result = touch(segment) ? 0 : -LinuxFiles.EFAULT;
+        if (result == -LinuxErrno.EINVAL) {
+            result = touch(segment) ? 0 : -LinuxErrno.EFAULT;
         }
         if (result == 0) {
             return;
         }
-        if (result == -LinuxFiles.EFAULT && !backing.verify()) {
+        if (result == -LinuxErrno.EFAULT && !backing.verify()) {
             throw new RegionException(
-                    RegionException.Reason.OUT_OF_BOUNDS,
+                    Reason.OUT_OF_BOUNDS,
                     path + " was truncated while it was registered; keep its length until it is deregistered");
         }
         throw new RegionException(
-                RegionException.Reason.NO_SPACE,
+                Reason.NO_SPACE,
                 "no memory for " + segment.byteSize() + " bytes of " + path
                         + "; register less, or raise the size limit of the volume and the memory limit");
     }
@@ -321,7 +298,7 @@ public final class SharedVolume {
             int directory = parent.directory();
             int next = LinuxFiles.openDirectory(directory, name);
             try {
-                if (next == -LinuxFiles.ENOENT) {
+                if (next == -LinuxErrno.ENOENT) {
                     throw missingDirectory(path, String.join("/", names.subList(0, depth)));
                 }
                 if (next < 0) {
@@ -340,12 +317,12 @@ public final class SharedVolume {
 
     private int openRoot() {
         int directory = LinuxFiles.openRoot(root.toString());
-        if (directory == -LinuxFiles.EMFILE || directory == -LinuxFiles.ENFILE) {
+        if (directory == -LinuxErrno.EMFILE || directory == -LinuxErrno.ENFILE) {
             throw noDescriptor("the shared volume " + root);
         }
         if (directory < 0) {
             throw new RegionException(
-                    RegionException.Reason.IO,
+                    Reason.IO,
                     "cannot open the shared volume " + root + " (error " + -directory
                             + "); mount it there, or configure where it is");
         }
@@ -367,8 +344,7 @@ public final class SharedVolume {
             throw invalidPath(path, "the sidecar keeps its own records there");
         }
         if (path.getBytes(StandardCharsets.UTF_8).length > PATH_MAX) {
-            throw new RegionException(
-                    RegionException.Reason.INVALID_PATH, "the path is longer than " + PATH_MAX + " bytes");
+            throw new RegionException(Reason.INVALID_PATH, "the path is longer than " + PATH_MAX + " bytes");
         }
         return names;
     }
@@ -376,7 +352,7 @@ public final class SharedVolume {
     private static void checkRange(String path, long offset, long length, boolean create) {
         if (offset < 0 || length < 0 || offset + length < 0 || (create && length == 0)) {
             throw new RegionException(
-                    RegionException.Reason.OUT_OF_BOUNDS,
+                    Reason.OUT_OF_BOUNDS,
                     "offset " + Long.toUnsignedString(offset) + " and length " + Long.toUnsignedString(length)
                             + " are not possible for " + path
                             + (create && length == 0
@@ -388,7 +364,7 @@ public final class SharedVolume {
     private static void checkOffset(String path, long offset, long page) {
         if (offset % page != 0) {
             throw new RegionException(
-                    RegionException.Reason.OUT_OF_BOUNDS,
+                    Reason.OUT_OF_BOUNDS,
                     "offset " + offset + " in " + path + " must be a multiple of the volume's page size, " + page);
         }
     }
@@ -396,55 +372,53 @@ public final class SharedVolume {
     /** @param name component in the open directory that could not be opened */
     static RegionException failure(int errno, String path, int directory, String name) {
         return switch (errno) {
-            case LinuxFiles.ENOENT ->
+            case LinuxErrno.ENOENT ->
                 new RegionException(
-                        RegionException.Reason.NOT_FOUND,
+                        Reason.NOT_FOUND,
                         path + " is missing in the shared volume; create it there first, or ask for its creation");
-            case LinuxFiles.EEXIST ->
+            case LinuxErrno.EEXIST ->
                 new RegionException(
-                        RegionException.Reason.ALREADY_EXISTS,
+                        Reason.ALREADY_EXISTS,
                         path + " exists already; register it without creation, or choose another name");
-            case LinuxFiles.ELOOP, LinuxFiles.ENOTDIR ->
+            case LinuxErrno.ELOOP, LinuxErrno.ENOTDIR ->
                 isSymbolicLink(directory, name)
                         ? invalidPath(path, name + " is a symbolic link; name the file itself")
                         : invalidPath(path, name + " is not a directory");
-            case LinuxFiles.ENAMETOOLONG, LinuxFiles.EINVAL -> invalidPath(path, "the volume does not take that name");
-            case LinuxFiles.EISDIR, LinuxFiles.ENXIO -> notAFile(path);
-            case LinuxFiles.EFBIG ->
+            case LinuxErrno.ENAMETOOLONG, LinuxErrno.EINVAL -> invalidPath(path, "the volume does not take that name");
+            case LinuxErrno.EISDIR, LinuxErrno.ENXIO -> notAFile(path);
+            case LinuxErrno.EFBIG ->
                 new RegionException(
-                        RegionException.Reason.OUT_OF_BOUNDS,
+                        Reason.OUT_OF_BOUNDS,
                         "offset and length are not possible for " + path + "; the file would be longer than the shared"
                                 + " volume or this process (ulimit -f) allows");
-            case LinuxFiles.ENOSPC, LinuxFiles.EDQUOT, LinuxFiles.ENOMEM ->
+            case LinuxErrno.ENOSPC, LinuxErrno.EDQUOT, LinuxErrno.ENOMEM ->
                 new RegionException(
-                        RegionException.Reason.NO_SPACE,
+                        Reason.NO_SPACE,
                         "the shared volume has no room for " + path + "; register less, or raise its size limit");
-            case LinuxFiles.EMFILE, LinuxFiles.ENFILE -> noDescriptor(path);
-            case LinuxFiles.EROFS ->
+            case LinuxErrno.EMFILE, LinuxErrno.ENFILE -> noDescriptor(path);
+            case LinuxErrno.EROFS ->
                 new RegionException(
-                        RegionException.Reason.NO_PERMISSION,
+                        Reason.NO_PERMISSION,
                         "the shared volume is read-only, so that " + path
                                 + " cannot be a region; mount it for reading and writing");
-            case LinuxFiles.EACCES, LinuxFiles.EPERM ->
+            case LinuxErrno.EACCES, LinuxErrno.EPERM ->
                 new RegionException(
-                        RegionException.Reason.NO_PERMISSION,
+                        Reason.NO_PERMISSION,
                         "no permission to open " + path + " for reading and writing; give this process's user or group"
                                 + " access, for instance mode 0660 and a common group");
-            default ->
-                new RegionException(
-                        RegionException.Reason.IO, "cannot open " + path + ": operating system error " + errno);
+            default -> new RegionException(Reason.IO, "cannot open " + path + ": operating system error " + errno);
         };
     }
 
     private static RegionException missingDirectory(String path, String directory) {
         return new RegionException(
-                RegionException.Reason.NOT_FOUND,
+                Reason.NOT_FOUND,
                 "the shared volume has no directory " + directory + " for " + path + "; create the directory first");
     }
 
     private static RegionException noDescriptor(String what) {
         return new RegionException(
-                RegionException.Reason.NO_SPACE,
+                Reason.NO_SPACE,
                 "no file descriptor is left to open " + what
                         + "; release regions or connections, or raise the process's limit of open files");
     }
@@ -459,11 +433,10 @@ public final class SharedVolume {
 
     private static RegionException invalidPath(String path, String why) {
         return new RegionException(
-                RegionException.Reason.INVALID_PATH, "path \"" + path.replace('\0', '?') + "\" cannot be used: " + why);
+                Reason.INVALID_PATH, "path \"" + path.replace('\0', '?') + "\" cannot be used: " + why);
     }
 
     private static RegionException notAFile(String path) {
-        return new RegionException(
-                RegionException.Reason.NOT_A_FILE, path + " is not a regular file; only those can back a region");
+        return new RegionException(Reason.NOT_A_FILE, path + " is not a regular file; only those can back a region");
     }
 }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.memory;
 
+import io.sidewarp.engine.memory.RegionException.Reason;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
@@ -92,7 +93,7 @@ public final class StagTable {
     public synchronized MemoryRegion add(IntFunction<MemoryRegion> factory) {
         if (size >= limit) {
             throw new RegionException(
-                    RegionException.Reason.LIMIT,
+                    Reason.LIMIT,
                     "all " + limit + " regions are in use; deregister some, or raise the limit of regions");
         }
         MemoryRegion region = factory.apply(draw());

@@ -1,11 +1,10 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.engine.net.linux;
+package io.sidewarp.engine.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sidewarp.engine.linux.SocketAddresses;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;

@@ -115,7 +115,7 @@ class ConfinementTest {
     void theVolumeItselfMayBeNamedThroughALink() throws IOException {
         Files.createSymbolicLink(directory.resolve("mounted"), root);
 
-        SharedBacking backing = new SharedVolume(directory.resolve("mounted")).open("file", 0, 0, false);
+        SharedBacking backing = TestVolume.open(new SharedVolume(directory.resolve("mounted")), "file", 0, 0, false);
 
         assertThat(backing.length()).isEqualTo(10);
         backing.close();
@@ -145,7 +145,7 @@ class ConfinementTest {
             socket.bind(UnixDomainSocketAddress.of(place.resolve("s")));
 
             assertThatExceptionOfType(RegionException.class)
-                    .isThrownBy(() -> new SharedVolume(place).open("s", 0, 0, false))
+                    .isThrownBy(() -> TestVolume.open(new SharedVolume(place), "s", 0, 0, false))
                     .extracting(RegionException::reason)
                     .isEqualTo(RegionException.Reason.NOT_A_FILE);
         } finally {
@@ -162,7 +162,7 @@ class ConfinementTest {
             Future<Integer> swaps = attacker.submit(() -> swapUntil(done));
             int opened = 0;
             for (int i = 0; i < 5_000; i++) {
-                try (SharedBacking backing = volume.open("sub/inner/file", 0, 0, false)) {
+                try (SharedBacking backing = TestVolume.open(volume, "sub/inner/file", 0, 0, false)) {
                     assertThat(backing.length()).isEqualTo(10);
                     opened++;
                 } catch (RegionException e) {
@@ -202,7 +202,8 @@ class ConfinementTest {
 
     private void assertRefused(String path, long length, boolean create, RegionException.Reason reason) {
         assertThatExceptionOfType(RegionException.class)
-                .isThrownBy(() -> volume.open(path, 0, length, create).close())
+                .isThrownBy(
+                        () -> TestVolume.open(volume, path, 0, length, create).close())
                 .extracting(RegionException::reason)
                 .isEqualTo(reason);
     }

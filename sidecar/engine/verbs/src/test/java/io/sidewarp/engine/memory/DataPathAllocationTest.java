@@ -23,7 +23,7 @@ class DataPathAllocationTest {
         ProtectionDomain domain = new ProtectionDomain(1);
         RegionAttributes attributes =
                 new RegionAttributes(Set.of(AccessRight.REMOTE_READ, AccessRight.REMOTE_WRITE), 1L << 40);
-        SharedBacking backing = new SharedVolume(directory).open("region", 0, 1 << 16, true);
+        SharedBacking backing = TestVolume.open(new SharedVolume(directory), "region", 0, 1 << 16, true);
         MemoryRegion region = manager.register(domain, backing, attributes, 0);
         WireBuffer buffer = WireBuffer.allocate(1500);
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

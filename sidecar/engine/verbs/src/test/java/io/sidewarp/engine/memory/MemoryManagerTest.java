@@ -86,7 +86,8 @@ class MemoryManagerTest {
         try (ExecutorService loop = Executors.newSingleThreadExecutor()) {
             MemoryManager running =
                     new MemoryManager(new StagTable(1), () -> CompletableFuture.runAsync(() -> {}, loop));
-            MemoryRegion region = running.register(domain, volume().open("region", 0, 0, false), WRITABLE, 0);
+            MemoryRegion region =
+                    running.register(domain, TestVolume.open(volume(), "region", 0, 0, false), WRITABLE, 0);
             int stag = region.stag();
             Stream stream = new Stream(running.stags(), loop, domain, stag);
             stream.start();
@@ -195,7 +196,7 @@ class MemoryManagerTest {
 
     @Test
     void aCreatedFileGoesAwayWithItsRegion() {
-        MemoryRegion region = register(volume().open("made", 0, 10, true));
+        MemoryRegion region = register(TestVolume.open(volume(), "made", 0, 10, true));
         assertThat(directory.resolve("made")).exists();
 
         CompletableFuture<Void> released = manager.deregister(region);
@@ -252,8 +253,8 @@ class MemoryManagerTest {
 
     @Test
     void aLateFaultIsPinnedOnTheRegionWhoseFileWasTruncated() throws Exception {
-        MemoryRegion sound = register(volume().open("sound", 0, 100_000, true));
-        MemoryRegion broken = register(volume().open("broken", 0, 100_000, true));
+        MemoryRegion sound = register(TestVolume.open(volume(), "sound", 0, 100_000, true));
+        MemoryRegion broken = register(TestVolume.open(volume(), "broken", 0, 100_000, true));
         List<MemoryRegion> told = new ArrayList<>();
         broken.setFaultListener(told::add);
         assertThat(manager.onLateFault()).isEmpty();

@@ -189,7 +189,7 @@ class OrphansTest {
     void orphanThatARegionOpenedStaysAsLongAsTheRegion() throws Exception {
         crash(ALICE, "inbox");
         volume.findOrphans();
-        SharedBacking opened = volume.open("inbox", 0, 0, false);
+        SharedBacking opened = TestVolume.open(volume, "inbox", 0, 0, false);
 
         assertThat(volume.removeOrphans()).isOne();
         assertExists("inbox", CreateMode.REPLACE, ALICE, "a region that did not create it");
@@ -318,7 +318,7 @@ class OrphansTest {
         volume.findOrphans();
         open("taken", LENGTH, CreateMode.OPEN_OR_CREATE, ALICE).close();
         open("replaced", LENGTH, CreateMode.REPLACE, ALICE).close();
-        volume.open("opened", 0, 0, false).close();
+        TestVolume.open(volume, "opened", 0, 0, false).close();
         assertExists("left", CreateMode.REPLACE, BOB, "another user");
         assertRefused("left", Long.MAX_VALUE, CreateMode.OPEN_OR_CREATE, ALICE, null, "left");
         volume.removeOrphans();

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.linux.LinuxErrno;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -47,7 +48,7 @@ class SharedVolumeTest {
         Files.createDirectories(root.resolve("a/b"));
         Files.write(root.resolve("a/b/file"), new byte[] {1, 2, 3});
 
-        try (SharedBacking backing = volume.open("a/b/file", 0, 0, false)) {
+        try (SharedBacking backing = TestVolume.open(volume, "a/b/file", 0, 0, false)) {
             backing.segment().set(ValueLayout.JAVA_BYTE, 1, (byte) 9);
 
             assertThat(backing.segment().toArray(ValueLayout.JAVA_BYTE)).containsExactly(1, 9, 3);
@@ -76,7 +77,7 @@ class SharedVolumeTest {
             throws Exception {
         Path file = Files.write(root.resolve("file"), new byte[8]);
         List<Long> asked = new ArrayList<>();
-        volume.open("file", 0, 0, false, (length, access) -> {
+        TestVolume.open(volume, "file", 0, 0, false, (length, access) -> {
                     long owner = setOwnerAndMode(file, mode);
 
                     assertThat(access.permits(owner, false)).isEqualTo(ownerReads);
@@ -129,7 +130,7 @@ class SharedVolumeTest {
     private boolean permits(String file, boolean create, long user) {
         AtomicBoolean permitted = new AtomicBoolean();
         assertThatIllegalStateException()
-                .isThrownBy(() -> volume.open(file, 0, 8, create, (length, access) -> {
+                .isThrownBy(() -> TestVolume.open(volume, file, 0, 8, create, (length, access) -> {
                     permitted.set(access.permits(user, true));
                     throw new IllegalStateException("enough");
                 }))
@@ -160,7 +161,7 @@ class SharedVolumeTest {
         content[PAGE] = 2;
         Files.write(root.resolve("file"), content);
 
-        try (SharedBacking backing = volume.open("file", (long) pages * PAGE, length, false)) {
+        try (SharedBacking backing = TestVolume.open(volume, "file", (long) pages * PAGE, length, false)) {
             assertThat(backing.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) (pages + 1));
             assertThat(backing.length()).isEqualTo(length == 0 ? (2L - pages) * PAGE : length);
         }
@@ -168,7 +169,7 @@ class SharedVolumeTest {
 
     @Test
     void createsAZeroedFileForTheGroupAndRemovesItAtTheEnd() throws Exception {
-        SharedBacking backing = volume.open("new", PAGE, 100, true);
+        SharedBacking backing = TestVolume.open(volume, "new", PAGE, 100, true);
 
         assertThat(Files.size(root.resolve("new"))).isEqualTo(PAGE + 100L);
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(root.resolve("new"))))
@@ -186,7 +187,7 @@ class SharedVolumeTest {
 
     @Test
     void doesNotRemoveAFileThatReplacedItsOwn() throws Exception {
-        SharedBacking backing = volume.open("new", 0, 100, true);
+        SharedBacking backing = TestVolume.open(volume, "new", 0, 100, true);
         Files.delete(root.resolve("new"));
         Files.writeString(root.resolve("new"), "the application's");
 
@@ -202,7 +203,7 @@ class SharedVolumeTest {
             sparse.setLength(64L * PAGE);
         }
 
-        try (SharedBacking ignored = volume.open("sparse", 0, 0, false)) {
+        try (SharedBacking ignored = TestVolume.open(volume, "sparse", 0, 0, false)) {
             long blocks = 512 * blocks(root.resolve("sparse"));
             assertThat(blocks).isGreaterThanOrEqualTo(64L * PAGE);
         }
@@ -210,7 +211,7 @@ class SharedVolumeTest {
 
     @Test
     void aCreatedFileHasNoMemoryInFrontOfItsPart() throws Exception {
-        try (SharedBacking ignored = volume.open("new", 64L * PAGE, PAGE, true)) {
+        try (SharedBacking ignored = TestVolume.open(volume, "new", 64L * PAGE, PAGE, true)) {
             assertThat(Files.size(root.resolve("new"))).isEqualTo(65L * PAGE);
             assertThat(512 * blocks(root.resolve("new"))).isBetween((long) PAGE, 16L * PAGE);
         }
@@ -227,10 +228,10 @@ class SharedVolumeTest {
         };
 
         assertThatIllegalStateException()
-                .isThrownBy(() -> volume.open("sparse", PAGE, 0, false, nobody))
+                .isThrownBy(() -> TestVolume.open(volume, "sparse", PAGE, 0, false, nobody))
                 .withMessage("not 63 pages");
         assertThatIllegalStateException()
-                .isThrownBy(() -> volume.open("new", PAGE, 2L * PAGE, true, nobody))
+                .isThrownBy(() -> TestVolume.open(volume, "new", PAGE, 2L * PAGE, true, nobody))
                 .withMessage("not 2 pages");
 
         assertThat(blocks(root.resolve("sparse"))).isZero();
@@ -248,7 +249,7 @@ class SharedVolumeTest {
         }
         Files.write(root.resolve("file"), content);
 
-        try (SharedBacking backing = volume.open("file", 0, 0, false)) {
+        try (SharedBacking backing = TestVolume.open(volume, "file", 0, 0, false)) {
             assertThat(SharedVolume.touch(backing.segment())).isTrue();
             assertThat(backing.segment().mismatch(MemorySegment.ofArray(content)))
                     .isEqualTo(-1);
@@ -274,7 +275,7 @@ class SharedVolumeTest {
         assumeTrue(Integer.valueOf(0).equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid")), "only for root");
         Path file = root.resolve("given");
 
-        try (SharedBacking backing = volume.open("given", 0, 10, true)) {
+        try (SharedBacking backing = TestVolume.open(volume, "given", 0, 10, true)) {
             assertThat(backing.giveTo(54_321, 4_000_000_000L)).isTrue();
             assertThat(backing.giveTo(54_321, 1)).isTrue();
 
@@ -352,7 +353,7 @@ class SharedVolumeTest {
         Path place = Files.createTempDirectory(memory, "sidewarp");
         try {
             assertThatExceptionOfType(RegionException.class)
-                    .isThrownBy(() -> new SharedVolume(place).open("huge", 0, 1L << 62, true))
+                    .isThrownBy(() -> TestVolume.open(new SharedVolume(place), "huge", 0, 1L << 62, true))
                     .withMessageContaining("raise its size limit")
                     .extracting(RegionException::reason)
                     .isEqualTo(RegionException.Reason.NO_SPACE);
@@ -366,7 +367,7 @@ class SharedVolumeTest {
     @Test
     void saysThatTheVolumeIsMissing() {
         assertThatExceptionOfType(RegionException.class)
-                .isThrownBy(() -> new SharedVolume(root.resolve("unmounted")).open("file", 0, 0, false))
+                .isThrownBy(() -> TestVolume.open(new SharedVolume(root.resolve("unmounted")), "file", 0, 0, false))
                 .withMessageContaining("unmounted")
                 .extracting(RegionException::reason)
                 .isEqualTo(RegionException.Reason.IO);
@@ -374,11 +375,11 @@ class SharedVolumeTest {
 
     @ParameterizedTest
     @CsvSource({
-        LinuxFiles.EROFS + ", NO_PERMISSION, mount it for reading and writing",
-        LinuxFiles.EMFILE + ", NO_SPACE, limit of open files",
-        LinuxFiles.ENOSPC + ", NO_SPACE, raise its size limit",
-        LinuxFiles.EFBIG + ", OUT_OF_BOUNDS, would be longer than",
-        LinuxFiles.EACCES + ", NO_PERMISSION, mode 0660"
+        LinuxErrno.EROFS + ", NO_PERMISSION, mount it for reading and writing",
+        LinuxErrno.EMFILE + ", NO_SPACE, limit of open files",
+        LinuxErrno.ENOSPC + ", NO_SPACE, raise its size limit",
+        LinuxErrno.EFBIG + ", OUT_OF_BOUNDS, would be longer than",
+        LinuxErrno.EACCES + ", NO_PERMISSION, mode 0660"
     })
     void saysWhyTheOperatingSystemRefusesAFile(int errno, RegionException.Reason reason, String remedy) {
         assertThat(SharedVolume.failure(errno, "file", -1, "file"))
@@ -391,7 +392,7 @@ class SharedVolumeTest {
     @Test
     void noticesThatItsFileBecameTooShort() throws Exception {
         Files.write(root.resolve("file"), new byte[2 * PAGE]);
-        try (SharedBacking backing = volume.open("file", PAGE, 10, false);
+        try (SharedBacking backing = TestVolume.open(volume, "file", PAGE, 10, false);
                 RandomAccessFile file =
                         new RandomAccessFile(root.resolve("file").toFile(), "rw")) {
             assertThat(backing.verify()).isTrue();
@@ -407,8 +408,8 @@ class SharedVolumeTest {
         Files.createDirectory(root.resolve("directory"));
         Files.write(root.resolve("file"), new byte[10]);
 
-        volume.open("file", 0, 0, false).close();
-        volume.open("directory/new", 0, 1, true).close();
+        TestVolume.open(volume, "file", 0, 0, false).close();
+        TestVolume.open(volume, "directory/new", 0, 1, true).close();
         assertRefused("directory", 0, 0, false, RegionException.Reason.NOT_A_FILE, "regular file");
         assertRefused("file", 0, 11, false, RegionException.Reason.OUT_OF_BOUNDS, "10 bytes");
         assertRefused("file", 0, 11, true, RegionException.Reason.ALREADY_EXISTS, "file");
@@ -437,7 +438,8 @@ class SharedVolumeTest {
     private void assertRefused(
             String path, long offset, long length, boolean create, RegionException.Reason reason, String hint) {
         assertThatExceptionOfType(RegionException.class)
-                .isThrownBy(() -> volume.open(path, offset, length, create).close())
+                .isThrownBy(() ->
+                        TestVolume.open(volume, path, offset, length, create).close())
                 .withMessageContaining(hint)
                 .extracting(RegionException::reason)
                 .isEqualTo(reason);

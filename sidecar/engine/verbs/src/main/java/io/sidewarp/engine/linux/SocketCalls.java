@@ -1,10 +1,8 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.engine.net.linux;
+package io.sidewarp.engine.linux;
 
-import io.netty.channel.unix.Errors;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -16,20 +14,15 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /**
- * Linux calls that Netty's channels lack: to send with flags, and to receive without an event. For one thread;
- * allocates nothing per call.
+ * Socket calls that Netty's channels lack: to send with flags, and to receive without an event. A call that fails
+ * returns the negative error number. For one thread; allocates nothing per call.
  */
 public final class SocketCalls {
 
     /** Flag for {@link #send}: data that is sent later never becomes part of the last segment of this call. */
     public static final int MSG_EOR = 0x80;
 
-    /** Result of {@link #receive} when the peer has sent nothing yet, and may still send. */
-    public static final int NOTHING = -1;
-
     private static final int MSG_NOSIGNAL = 0x4000;
-    private static final int EINTR = 4;
-    private static final int EAGAIN = 11;
 
     private static final Linker LINKER = Linker.nativeLinker();
     private static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
@@ -59,25 +52,18 @@ public final class SocketCalls {
      * @param descriptor a TCP socket that does not block
      * @param address of native memory, which the caller keeps
      * @param octets bytes to send, at least 1
-     * @return bytes taken, 0 when the socket is full
+     * @return bytes taken, or -EAGAIN when the socket is full
      */
-    public long send(int descriptor, long address, long octets, int flags) throws IOException {
-        while (true) {
-            long sent;
+    public int send(int descriptor, long address, long octets, int flags) {
+        int result;
+        do {
             try {
-                sent = (long) SEND.invokeExact(state, descriptor, address, octets, flags | MSG_NOSIGNAL);
+                result = result((long) SEND.invokeExact(state, descriptor, address, octets, flags | MSG_NOSIGNAL));
             } catch (Throwable e) {
                 throw new AssertionError("a native call cannot throw", e);
             }
-            if (sent >= 0) {
-                return sent;
-            }
-            int error = (int) ERRNO.get(state, 0L);
-            if (error != EINTR) {
-                // Returns 0 for EAGAIN and throws for all other errors.
-                return Errors.ioResult("send", -error);
-            }
-        }
+        } while (result == -LinuxErrno.EINTR);
+        return result;
     }
 
     /**
@@ -86,26 +72,21 @@ public final class SocketCalls {
      * @param descriptor a TCP socket that does not block
      * @param address of native memory, which the caller keeps
      * @param octets bytes of room there, at least 1
-     * @return bytes received, 0 after the peer's last byte, or {@link #NOTHING} for now
+     * @return bytes received, 0 after the peer's last byte, or -EAGAIN when the peer has sent nothing yet
      */
-    public long receive(int descriptor, long address, long octets) throws IOException {
-        while (true) {
-            long received;
+    public int receive(int descriptor, long address, long octets) {
+        int result;
+        do {
             try {
-                received = (long) RECV.invokeExact(state, descriptor, address, octets, 0);
+                result = result((long) RECV.invokeExact(state, descriptor, address, octets, 0));
             } catch (Throwable e) {
                 throw new AssertionError("a native call cannot throw", e);
             }
-            if (received >= 0) {
-                return received;
-            }
-            int error = (int) ERRNO.get(state, 0L);
-            if (error == EAGAIN) {
-                return NOTHING;
-            }
-            if (error != EINTR) {
-                return Errors.ioResult("recv", -error);
-            }
-        }
+        } while (result == -LinuxErrno.EINTR);
+        return result;
+    }
+
+    private int result(long returned) {
+        return returned >= 0 ? (int) returned : -(int) ERRNO.get(state, 0L);
     }
 }
