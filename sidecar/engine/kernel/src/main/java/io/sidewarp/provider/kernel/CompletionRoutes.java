@@ -28,9 +28,9 @@ final class CompletionRoutes {
 
         long number();
 
-        PostedWork sends();
+        DeviceWorkQueue sends();
 
-        PostedWork receives();
+        DeviceWorkQueue receives();
 
         WorkCounters work();
 
@@ -49,7 +49,7 @@ final class CompletionRoutes {
 
     private final Map<Long, Owner> owners = new ConcurrentHashMap<>();
     private final Map<Integer, Owner> byQpNumber = new ConcurrentHashMap<>();
-    private final Map<Long, PostedWork> sharedReceives = new ConcurrentHashMap<>();
+    private final Map<Long, DeviceWorkQueue> sharedReceives = new ConcurrentHashMap<>();
     /** Owner of the previous completion. Most completions belong to the same queue pair as the one before. */
     private volatile @Nullable Owner last;
 
@@ -79,7 +79,7 @@ final class CompletionRoutes {
         byQpNumber.remove(qpNumber, owner);
     }
 
-    void addShared(long number, PostedWork receives) {
+    void addShared(long number, DeviceWorkQueue receives) {
         sharedReceives.put(number, receives);
     }
 
@@ -91,13 +91,13 @@ final class CompletionRoutes {
      * Records a completion of the device, and delivers all completions that are now due. A receive of a shared queue is
      * delivered even if its queue pair no longer exists, with the number {@link #GONE}.
      *
-     * @param invalidated the STag that the peer invalidated, or {@link PostedWork#NOT_INVALIDATED}
+     * @param invalidated the STag that the peer invalidated, or {@link DeviceWorkQueue#NOT_INVALIDATED}
      */
     void complete(long workId, int qpNumber, CompletionStatus status, long octets, long invalidated, Outlet outlet) {
         long number = workId >>> Integer.SIZE;
         int slot = (int) workId & SLOT_MASK;
         boolean receive = (workId & RECEIVE_FLAG) != 0;
-        PostedWork shared = receive ? sharedReceives.get(number) : null;
+        DeviceWorkQueue shared = receive ? sharedReceives.get(number) : null;
         if (shared != null) {
             Owner owner = byQpNumber.get(qpNumber);
             shared.complete(slot, status, octets, invalidated);
@@ -114,7 +114,7 @@ final class CompletionRoutes {
             // The queue pair has ended. Its completions were delivered at that time.
             return;
         }
-        PostedWork work = receive ? owner.receives() : owner.sends();
+        DeviceWorkQueue work = receive ? owner.receives() : owner.sends();
         work.complete(slot, status, octets, invalidated);
         while (work.next(number, outlet.scratch())) {
             owner.work().count(outlet.scratch());

@@ -105,7 +105,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
                             Integer.toUnsignedLong(batch.get(INT, offset + VerbsLayout.WC_BYTE_LEN)),
                             hasInvalidated
                                     ? Integer.toUnsignedLong(batch.get(INT, offset + VerbsLayout.WC_INVALIDATED_RKEY))
-                                    : PostedWork.NOT_INVALIDATED,
+                                    : DeviceWorkQueue.NOT_INVALIDATED,
                             this);
         }
         return found == limit;
@@ -129,7 +129,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
     }
 
     /** Delivers the remaining completions of a work queue that has ended. */
-    synchronized void deliverAll(PostedWork work, long queuePair) {
+    synchronized void deliverAll(DeviceWorkQueue work, long queuePair) {
         while (work.next(queuePair, scratch)) {
             deliver();
         }

@@ -23,6 +23,7 @@ import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
 import io.sidewarp.engine.verbs.SharedReceiveQueue;
+import io.sidewarp.engine.verbs.WorkRequest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
@@ -52,7 +53,6 @@ final class KernelDevice implements Device {
      */
     static final int MAX_PRIVATE_DATA = 251;
 
-    private static final int MAX_SGE = 16;
     /** Maximum IRD and ORD: connection parameters have 8 bits for each. */
     private static final int MAX_DEPTH = 255;
 
@@ -98,7 +98,7 @@ final class KernelDevice implements Device {
         this.dataPath = new DataPath(context);
         this.most = DeviceLimits.query(context);
         this.events = new DeviceEvents(this, context);
-        this.loop = new VerbsLoop("sidewarp-verbs-" + name, channel, events.completions(), events.errors());
+        this.loop = new VerbsLoop("sidewarp-verbs-" + name, channel.events(), events.completions(), events.errors());
         blocking.allowCoreThreadTimeOut(true);
         loop.start();
     }
@@ -133,7 +133,7 @@ final class KernelDevice implements Device {
         return new DeviceAttributes(
                 KernelProvider.NAME,
                 Set.of(Llp.TCP),
-                Math.min(MAX_SGE, most.sge()),
+                Math.min(WorkRequest.MAX_SGE, most.sge()),
                 // A request with a flush takes two elements of the device's queue.
                 Math.min(limits.sendQueue(), most.queue() / 2),
                 Math.min(limits.receiveQueue(), most.queue()),
@@ -229,7 +229,7 @@ final class KernelDevice implements Device {
             throw new IllegalArgumentException("a shared receive queue of this device has 1 to " + limit + " entries");
         }
         KernelDomain domain = domain(protectionDomain);
-        int sge = Math.min(MAX_SGE, most.sharedSge());
+        int sge = Math.min(WorkRequest.MAX_SGE, most.sharedSge());
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment wanted = arena.allocate(VerbsLayout.SRQ_INIT_ATTR_LENGTH, Long.BYTES);
             wanted.set(INT, VerbsLayout.SRQ_INIT_ATTR + VerbsLayout.SRQ_MAX_WR, capacity);

@@ -25,7 +25,7 @@ final class KernelSharedReceiveQueue implements SharedReceiveQueue {
     private final long srq;
     private final int maxSge;
     private final Arena arena = Arena.ofShared();
-    private final PostedWork receives;
+    private final DeviceWorkQueue receives;
     private final AtomicInteger users = new AtomicInteger();
     private final Lifetime lifetime = new Lifetime(this::destroy);
     private @Nullable Runnable limitListener;
@@ -38,7 +38,7 @@ final class KernelSharedReceiveQueue implements SharedReceiveQueue {
         this.number = number;
         this.srq = srq;
         this.maxSge = maxSge;
-        this.receives = new PostedWork(
+        this.receives = new DeviceWorkQueue(
                 arena,
                 CompletionRoutes.receiveTag(number),
                 capacity,
@@ -60,7 +60,7 @@ final class KernelSharedReceiveQueue implements SharedReceiveQueue {
         return domain.facade();
     }
 
-    PostedWork receives() {
+    DeviceWorkQueue receives() {
         return receives;
     }
 

@@ -29,7 +29,7 @@ class CompletionRoutesTest {
     private final List<WorkCompletion> delivered = new ArrayList<>();
     private final WorkRequest request = new WorkRequest();
     private final CompletionRoutes routes = new CompletionRoutes();
-    private final PostedWork shared = postedWork(CompletionRoutes.receiveTag(SHARED));
+    private final DeviceWorkQueue shared = postedWork(CompletionRoutes.receiveTag(SHARED));
 
     private final CompletionRoutes.Outlet outlet = new CompletionRoutes.Outlet() {
 
@@ -52,8 +52,8 @@ class CompletionRoutesTest {
     private final class Pair implements CompletionRoutes.Owner {
 
         private final long number;
-        private final PostedWork sends;
-        private final PostedWork receives;
+        private final DeviceWorkQueue sends;
+        private final DeviceWorkQueue receives;
         private final WorkCounters counters = new WorkCounters();
 
         Pair(long number) {
@@ -68,12 +68,12 @@ class CompletionRoutesTest {
         }
 
         @Override
-        public PostedWork sends() {
+        public DeviceWorkQueue sends() {
             return sends;
         }
 
         @Override
-        public PostedWork receives() {
+        public DeviceWorkQueue receives() {
             return receives;
         }
 
@@ -88,20 +88,25 @@ class CompletionRoutesTest {
         }
     }
 
-    private PostedWork postedWork(long tag) {
-        return new PostedWork(arena, tag, 4, 1, (wr, failed) -> {
+    private DeviceWorkQueue postedWork(long tag) {
+        return new DeviceWorkQueue(arena, tag, 4, 1, (wr, failed) -> {
             workIds.add(Native.getLong(wr + VerbsLayout.WR_ID));
             return 0;
         });
     }
 
-    private void post(PostedWork work, long id, Opcode opcode) {
+    private void post(DeviceWorkQueue work, long id, Opcode opcode) {
         assertThat(work.post(request.reset(id, opcode))).isEqualTo(PostResult.POSTED);
     }
 
     private void complete(int post) {
         routes.complete(
-                workIds.get(post), QP_NUMBER, CompletionStatus.SUCCESS, OCTETS, PostedWork.NOT_INVALIDATED, outlet);
+                workIds.get(post),
+                QP_NUMBER,
+                CompletionStatus.SUCCESS,
+                OCTETS,
+                DeviceWorkQueue.NOT_INVALIDATED,
+                outlet);
     }
 
     private void assertDelivered(long id, long queuePair) {

@@ -6,6 +6,7 @@ package io.sidewarp.provider.kernel;
 import static io.sidewarp.provider.kernel.Native.INT;
 import static io.sidewarp.provider.kernel.Native.LONG;
 
+import io.sidewarp.engine.linux.LinuxErrno;
 import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * section 5.5 rule 12). Data with a flush is two elements of the device in one slot. The device reports the data only
  * if it failed. The flush completes the request. A completion of the data has {@link #DATA_OF_PAIR} in its slot.
  */
-final class PostedWork {
+final class DeviceWorkQueue {
 
     /** Hands a request to the device. Returns 0 or an error number. */
     @FunctionalInterface
@@ -84,7 +85,7 @@ final class PostedWork {
      * @param tag identifies the queue in completions, in the upper 33 bits; the slot is below
      * @param maxSge scatter/gather elements of a request
      */
-    PostedWork(Arena arena, long tag, int capacity, int maxSge, Post post) {
+    DeviceWorkQueue(Arena arena, long tag, int capacity, int maxSge, Post post) {
         this.tag = tag;
         this.post = post;
         this.request = arena.allocate(VerbsLayout.SEND_WR_LENGTH, Long.BYTES);
@@ -134,7 +135,7 @@ final class PostedWork {
         }
         int error = post(slot, wanted.opcode() == Opcode.FLUSH, pair);
         if (error != 0) {
-            return error == KernelErrors.ENOMEM ? PostResult.QUEUE_FULL : PostResult.INVALID_REQUEST;
+            return error == LinuxErrno.ENOMEM ? PostResult.QUEUE_FULL : PostResult.INVALID_REQUEST;
         }
         if (data) {
             dataPosted++;

@@ -5,6 +5,7 @@ package io.sidewarp.provider.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.engine.linux.LinuxErrno;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.DeviceRegions;
 import io.sidewarp.engine.memory.ManagedBacking;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class PostedWorkTest {
+class DeviceWorkQueueTest {
 
     private static final long TAG = 5L << 32;
     private static final long QUEUE_PAIR = 5;
@@ -38,7 +39,7 @@ class PostedWorkTest {
 
     private int refusal;
     private boolean refusesChained;
-    private final PostedWork work = new PostedWork(arena, TAG, 3, 2, this::post);
+    private final DeviceWorkQueue work = new DeviceWorkQueue(arena, TAG, 3, 2, this::post);
 
     @BeforeEach
     void nameFlushSink() {
@@ -76,7 +77,7 @@ class PostedWorkTest {
     }
 
     private void completeFlushOf(int pair, CompletionStatus status) {
-        work.complete((int) (chained.get(pair) - TAG), status, 0, PostedWork.NOT_INVALIDATED);
+        work.complete((int) (chained.get(pair) - TAG), status, 0, DeviceWorkQueue.NOT_INVALIDATED);
     }
 
     private void assertTold(long id, Opcode opcode, CompletionStatus status) {
@@ -91,7 +92,7 @@ class PostedWorkTest {
     }
 
     private void complete(int post, CompletionStatus status) {
-        work.complete(slot(post), status, 0, PostedWork.NOT_INVALIDATED);
+        work.complete(slot(post), status, 0, DeviceWorkQueue.NOT_INVALIDATED);
     }
 
     private int slot(int post) {
@@ -162,7 +163,7 @@ class PostedWorkTest {
 
     @Test
     void forgetsWhatTheDeviceRefuses() {
-        refusal = KernelErrors.ENOMEM;
+        refusal = LinuxErrno.ENOMEM;
         assertThat(work.post(request.reset(1, Opcode.SEND))).isEqualTo(PostResult.QUEUE_FULL);
         refusal = 22;
         assertThat(work.post(request.reset(2, Opcode.SEND))).isEqualTo(PostResult.INVALID_REQUEST);
@@ -194,7 +195,7 @@ class PostedWorkTest {
     @Test
     void flushIsReadOfNoBytesWithValidKey() {
         MemorySegment[] seen = new MemorySegment[1];
-        PostedWork queue = new PostedWork(arena, TAG, 1, 2, (wr, failed) -> {
+        DeviceWorkQueue queue = new DeviceWorkQueue(arena, TAG, 1, 2, (wr, failed) -> {
             seen[0] = Native.MEMORY.asSlice(wr, VerbsLayout.SEND_WR_LENGTH);
             return 0;
         });
@@ -208,7 +209,7 @@ class PostedWorkTest {
     @Test
     void flaggedDataIsFollowedByReadOfNoBytes() {
         MemorySegment[] seen = new MemorySegment[1];
-        PostedWork queue = new PostedWork(arena, TAG, 1, 2, (wr, failed) -> {
+        DeviceWorkQueue queue = new DeviceWorkQueue(arena, TAG, 1, 2, (wr, failed) -> {
             seen[0] = Native.MEMORY.asSlice(wr, VerbsLayout.SEND_WR_LENGTH);
             return 0;
         });
@@ -395,7 +396,7 @@ class PostedWorkTest {
                 Set.of(AccessRight.LOCAL_WRITE),
                 memory -> registration(0x1234));
         MemorySegment[] seen = new MemorySegment[1];
-        PostedWork queue = new PostedWork(arena, TAG, 1, 2, (wr, failed) -> {
+        DeviceWorkQueue queue = new DeviceWorkQueue(arena, TAG, 1, 2, (wr, failed) -> {
             seen[0] = Native.MEMORY.asSlice(wr, VerbsLayout.SEND_WR_LENGTH);
             return 0;
         });
