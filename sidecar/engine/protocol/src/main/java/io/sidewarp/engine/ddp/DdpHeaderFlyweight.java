@@ -4,6 +4,7 @@
 package io.sidewarp.engine.ddp;
 
 import io.sidewarp.engine.memory.WireBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Common part of the tagged and the untagged header: the DDP Control byte and the first ULP-reserved byte (RFC 5041
@@ -17,7 +18,7 @@ import io.sidewarp.engine.memory.WireBuffer;
  *   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  * </pre>
  */
-public class DdpHeaderFlyweight {
+public abstract sealed class DdpHeaderFlyweight permits TaggedHeaderFlyweight, UntaggedHeaderFlyweight {
 
     /** Tagged flag. */
     public static final int TAGGED_FLAG = 0x80;
@@ -42,6 +43,17 @@ public class DdpHeaderFlyweight {
     public void wrap(WireBuffer newBuffer, int newOffset) {
         buffer = newBuffer;
         offset = newOffset;
+    }
+
+    /** Returns a new flyweight over a segment, or null when the segment is shorter than its header. */
+    public static @Nullable DdpHeaderFlyweight of(WireBuffer segment, int offset, int length) {
+        boolean tagged = length > 0 && isTagged(segment.getUnsignedByte(offset));
+        if (length < (tagged ? TaggedHeaderFlyweight.LENGTH : UntaggedHeaderFlyweight.LENGTH)) {
+            return null;
+        }
+        DdpHeaderFlyweight header = tagged ? new TaggedHeaderFlyweight() : new UntaggedHeaderFlyweight();
+        header.wrap(segment, offset);
+        return header;
     }
 
     /** True when a DDP Control byte, the first byte of a segment, announces a tagged header. */

@@ -36,7 +36,16 @@ public final class Negotiation {
             int ird,
             int ord,
             @Nullable RtrKind rtr,
-            @Nullable LlpError error) {}
+            @Nullable LlpError error) {
+
+        /**
+         * Returns the result for an Initiator whose policy refuses the answer. No error code is specific to this case
+         * (RFC 6581 section 9.3).
+         */
+        public Outcome refused() {
+            return new Outcome(ird, ord, rtr, error == null ? LlpError.LOCAL_CATASTROPHIC : error);
+        }
+    }
 
     /** Returns the data of the Initiator's request. */
     public static EnhancedData request(Terms own) {

@@ -74,6 +74,7 @@ final class InboundMessages implements DdpUser {
     InboundMessages(
             RdmapStream stream,
             StreamSettings settings,
+            StreamCounters counters,
             OutboundRequests outboundRequests,
             InboundRequests inboundRequests) {
         this.stream = stream;
@@ -82,7 +83,7 @@ final class InboundMessages implements DdpUser {
         this.queuePair = settings.queuePair();
         this.receives = settings.receives();
         this.completions = settings.completions();
-        this.counters = stream.counters();
+        this.counters = counters;
         this.outboundRequests = outboundRequests;
         this.inboundRequests = inboundRequests;
         this.writeLimits = new InboundLimits(settings.maxShortSegments());
@@ -122,7 +123,7 @@ final class InboundMessages implements DdpUser {
             throws RegionFault {
         ProtocolError error = admitTagged(header, payload);
         if (error == null) {
-            error = ddp.placeTagged(requiredAccess(header));
+            error = ddp.placeTagged((isWrite(header) ? AccessRight.REMOTE_WRITE : AccessRight.LOCAL_WRITE).bit());
         }
         if (error == null) {
             onPlaced(header, payload);
@@ -169,15 +170,13 @@ final class InboundMessages implements DdpUser {
         return header.to() == read.sinkTaggedOffset() + read.received() ? null : DdpError.BASE_OR_BOUNDS;
     }
 
-    private static int requiredAccess(TaggedHeaderFlyweight header) {
-        return RdmapControl.opcode(header.ulpControl()) == RdmapControl.RDMA_WRITE
-                ? AccessRight.REMOTE_WRITE.bit()
-                : AccessRight.LOCAL_WRITE.bit();
+    private static boolean isWrite(TaggedHeaderFlyweight header) {
+        return RdmapControl.opcode(header.ulpControl()) == RdmapControl.RDMA_WRITE;
     }
 
     private void onPlaced(TaggedHeaderFlyweight header, int payload) {
         counters.received(payload);
-        if (RdmapControl.opcode(header.ulpControl()) == RdmapControl.RDMA_WRITE) {
+        if (isWrite(header)) {
             insideWrite = !header.last();
             if (header.last()) {
                 counters.writeReceived();
@@ -254,7 +253,7 @@ final class InboundMessages implements DdpUser {
             case RdmapControl.IMMEDIATE, RdmapControl.IMMEDIATE_WITH_SE -> immediateBuffer;
             case RdmapControl.ATOMIC_REQUEST -> atomics.buffer();
             case RdmapControl.ATOMIC_RESPONSE -> atomicResponseBuffer;
-            default -> stream.ready().isSendArriving() ? stream.ready() : receives;
+            default -> stream.ready().isSendArriving() ? stream.ready().buffer() : receives;
         };
     }
 
@@ -410,20 +409,19 @@ final class InboundMessages implements DdpUser {
 
     @Override
     public void onSegmentError(ProtocolError error, WireBuffer buffer, int offset, int length) {
-        Wqe target = targetOf(buffer, offset, length);
+        DdpHeaderFlyweight header = DdpHeaderFlyweight.of(buffer, offset, length);
+        Wqe target = targetOf(header);
         MemoryRegion unusable = target == null ? null : target.unusableRegion();
         TerminateMessage message = TerminateMessage.of(error, buffer, offset, length);
-        String about = SegmentDescription.of(buffer, offset, length);
-        if (error == RdmapError.CATASTROPHIC_STREAM
-                && SegmentDescription.isRequest(buffer, offset)
-                && inboundRequests.isFull()) {
+        String about = SegmentDescription.of(header, length);
+        if (error == RdmapError.CATASTROPHIC_STREAM && isRequest(header) && inboundRequests.isFull()) {
             about +=
                     "; it is one more than this side's ird of %d permits at a time: raise ird here, or lower the peer's ord"
                             .formatted(inboundRequests.capacity());
         } else if (error == DdpError.MSN_NO_BUFFER) {
             about += "; no receive is posted for it";
         } else if (error == DdpError.INVALID_STAG) {
-            about += missingRight(buffer, offset);
+            about += missingRight(header);
         }
         if (error == DdpError.MESSAGE_TOO_LONG) {
             stream.terminate(error, message, target, CompletionStatus.LOCAL_LENGTH_ERROR, about);
@@ -438,11 +436,9 @@ final class InboundMessages implements DdpUser {
     /**
      * Describes the right that a Write lacks. The Terminate has the same error for a missing right and an unknown STag.
      */
-    private String missingRight(WireBuffer buffer, int offset) {
-        TaggedHeaderFlyweight header = new TaggedHeaderFlyweight();
-        header.wrap(buffer, offset);
-        return RdmapControl.opcode(header.ulpControl()) == RdmapControl.RDMA_WRITE
-                ? missingRight(header.stag(), AccessRight.REMOTE_WRITE)
+    private String missingRight(@Nullable DdpHeaderFlyweight header) {
+        return header instanceof TaggedHeaderFlyweight tagged && isWrite(tagged)
+                ? missingRight(tagged.stag(), AccessRight.REMOTE_WRITE)
                 : "";
     }
 
@@ -453,29 +449,24 @@ final class InboundMessages implements DdpUser {
     }
 
     /** Returns the work of this side that a segment belongs to, or null. */
-    private @Nullable Wqe targetOf(WireBuffer buffer, int offset, int length) {
-        if (length > 0 && DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(offset))) {
-            TaggedHeaderFlyweight header = new TaggedHeaderFlyweight();
-            header.wrap(buffer, offset);
-            return length < TaggedHeaderFlyweight.LENGTH ? null : targetOf(header);
-        }
-        UntaggedHeaderFlyweight header = new UntaggedHeaderFlyweight();
-        header.wrap(buffer, offset);
-        return length < UntaggedHeaderFlyweight.LENGTH ? null : targetOf(header);
+    private @Nullable Wqe targetOf(@Nullable DdpHeaderFlyweight header) {
+        return switch (header) {
+            case null -> null;
+            case TaggedHeaderFlyweight tagged ->
+                RdmapControl.opcode(tagged.ulpControl()) == RdmapControl.RDMA_READ_RESPONSE
+                        ? oldestRequest(RdmapControl.RDMA_READ_REQUEST)
+                        : null;
+            case UntaggedHeaderFlyweight untagged -> untagged.qn() == RdmapControl.SEND_QUEUE ? receives.held() : null;
+        };
     }
 
-    private @Nullable Wqe targetOf(TaggedHeaderFlyweight header) {
-        boolean response = RdmapControl.opcode(header.ulpControl()) == RdmapControl.RDMA_READ_RESPONSE;
-        return response ? oldestRequest(RdmapControl.RDMA_READ_REQUEST) : null;
-    }
-
-    private @Nullable Wqe targetOf(UntaggedHeaderFlyweight header) {
-        return header.qn() == RdmapControl.SEND_QUEUE ? receives.held() : null;
+    private static boolean isRequest(@Nullable DdpHeaderFlyweight header) {
+        return header != null && RdmapControl.isRequest(RdmapControl.opcode(header.ulpControl()));
     }
 
     @Override
     public void onSegmentFault(RegionFault fault, WireBuffer buffer, int offset, int length) {
-        onFault(targetOf(buffer, offset, length), fault);
+        onFault(targetOf(DdpHeaderFlyweight.of(buffer, offset, length)), fault);
     }
 
     private void onFault(@Nullable Wqe target, RegionFault fault) {

@@ -3,17 +3,13 @@
 
 package io.sidewarp.engine.rdmap;
 
-import io.sidewarp.engine.ddp.DdpSender;
 import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.llp.UpperLayer;
-import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.RegionFault;
-import io.sidewarp.engine.memory.RegionState;
 import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.ProtocolError;
-import io.sidewarp.engine.verbs.RdmapError;
+import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.RtrKind;
 import io.sidewarp.engine.verbs.StreamError;
 import org.jspecify.annotations.Nullable;
@@ -25,30 +21,17 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RdmapStream implements UpperLayer {
 
-    /** Kind of the message that is being sent. */
-    private enum Outbound {
-        NOTHING,
-        WORK,
-        RESPONSE,
-        READY,
-        TERMINATE
-    }
-
     private final LowerLayer llp;
     private final CompletionSink completions;
     private final StreamListener listener;
     private final StreamCounters counters = new StreamCounters();
-    private final DdpSender sender = new DdpSender(RdmapControl.QUEUES);
     private final boolean extensions;
     private final ReadyIndication ready = new ReadyIndication();
     private final SendWork work;
-    private final InboundRequests inboundRequests;
     private final InboundMessages inbound;
+    private final OutboundMessages outbound;
 
     private StreamState state = StreamState.OPEN;
-    private Outbound outbound = Outbound.NOTHING;
-    private boolean responseWasLast;
-    private boolean outputClosed;
     private boolean peerClosed;
     private boolean aborted;
     /** True when both sides closed gracefully. */
@@ -58,7 +41,6 @@ public final class RdmapStream implements UpperLayer {
     /** Copy of the lower layer's MULPDU for all threads. Only the event loop may ask the lower layer. */
     private volatile int mulpdu;
 
-    private @Nullable TerminateMessage terminate;
     private @Nullable StreamError error;
 
     /** Creates a stream over a lower layer that is in full operation. */
@@ -67,10 +49,11 @@ public final class RdmapStream implements UpperLayer {
         this.completions = settings.completions();
         this.listener = settings.listener();
         this.work = new SendWork(settings.sendQueue(), settings.ord(), completions, counters);
-        this.inboundRequests = new InboundRequests(settings.ird());
         // Messages of RFC 7306 have version 1, so a stream with an RDMAC peer has no such messages.
         this.extensions = settings.extensions() && llp.protocolVersion() == 1;
-        this.inbound = new InboundMessages(this, settings, work.requests(), inboundRequests);
+        InboundRequests inboundRequests = new InboundRequests(settings.ird());
+        this.outbound = new OutboundMessages(this, llp, work, inboundRequests, completions, counters);
+        this.inbound = new InboundMessages(this, settings, counters, work.requests(), inboundRequests);
         inbound.setVersion(llp.protocolVersion());
         this.mulpdu = llp.mulpdu();
     }
@@ -97,23 +80,14 @@ public final class RdmapStream implements UpperLayer {
         return extensions;
     }
 
-    public StreamCounters counters() {
-        return counters;
+    /** Returns a snapshot of the counters. Any thread may call this and sees slightly old values. */
+    public QueuePairCounters counters() {
+        return counters.read(outbound.segments(), inbound.receiver().segments());
     }
 
     /** Size in bytes of the largest segment, as of the last output. Any thread may call this. */
     public int mulpdu() {
         return mulpdu;
-    }
-
-    /** Segments committed to the lower layer. */
-    public long segmentsSent() {
-        return sender.segments();
-    }
-
-    /** Valid segments received. */
-    public long segmentsReceived() {
-        return inbound.receiver().segments();
     }
 
     // Calls of the application's side, on the event loop.
@@ -136,14 +110,18 @@ public final class RdmapStream implements UpperLayer {
         return ready;
     }
 
+    boolean isPeerClosed() {
+        return peerClosed;
+    }
+
     /** Reports that work was posted to a work queue. */
     public void onWorkPosted() {
         if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
             flush(null, CompletionStatus.FLUSHED);
             completions.onCompletionsDone();
-        } else if (!outputClosed) {
+        } else if (!outbound.isClosed()) {
             // Local work needs no output, so it does not wait for output.
-            carryOutLocalWork();
+            outbound.carryOutLocalWork();
             llp.requestOutput();
         }
     }
@@ -162,8 +140,8 @@ public final class RdmapStream implements UpperLayer {
      * produce before the responder may send.
      */
     private void finishClosing() {
-        closeOutputWhenDrained();
-        if (state == StreamState.CLOSING && !outputClosed) {
+        outbound.closeWhenDrained();
+        if (state == StreamState.CLOSING && !outbound.isClosed()) {
             llp.requestOutput();
         }
     }
@@ -188,13 +166,12 @@ public final class RdmapStream implements UpperLayer {
         }
         aborted = true;
         boolean told = llp.abortReachesPeer() || state == StreamState.TERMINATED;
-        if (told || outputClosed || !llp.outputPermitted()) {
+        if (told || outbound.isClosed() || !llp.outputPermitted()) {
             llp.abort();
         } else {
             work.retire(llp.transferredPosition());
             end(null, null, CompletionStatus.FLUSHED, "aborted by this side");
-            terminate = TerminateMessage.of(LlpError.CONNECTION_LOST);
-            llp.requestOutput();
+            outbound.sendLast(TerminateMessage.of(LlpError.CONNECTION_LOST));
         }
     }
 
@@ -208,147 +185,7 @@ public final class RdmapStream implements UpperLayer {
     @Override
     public void produce() {
         mulpdu = llp.mulpdu();
-        while (!outputClosed) {
-            try {
-                if (!sender.isActive() && !begin()) {
-                    break;
-                }
-                if (!sender.emit(llp)) {
-                    return;
-                }
-                finish();
-            } catch (RegionFault fault) {
-                onSourceFault(fault);
-            }
-        }
-        closeOutputWhenDrained();
-    }
-
-    private boolean begin() {
-        if (terminate != null) {
-            outbound = Outbound.TERMINATE;
-            int control = RdmapControl.of(llp.protocolVersion(), RdmapControl.TERMINATE);
-            sender.beginUntagged(control, 0, RdmapControl.TERMINATE_QUEUE, terminate, terminate.length());
-            return true;
-        }
-        if (state == StreamState.TERMINATED) {
-            return false;
-        }
-        if (ready.isDue()) {
-            outbound = Outbound.READY;
-            ready.begin(sender, llp.protocolVersion());
-            return true;
-        }
-        // Responses and own work take turns, so that neither starves the other.
-        return responseWasLast ? beginWork() || beginResponse() : beginResponse() || beginWork();
-    }
-
-    private boolean beginResponse() {
-        if (inboundRequests.isEmpty()) {
-            return false;
-        }
-        responseWasLast = true;
-        outbound = Outbound.RESPONSE;
-        InboundRequests.Request request = inboundRequests.oldest();
-        int control = RdmapControl.of(llp.protocolVersion(), request.responseOpcode());
-        if (request.isAtomic()) {
-            sender.beginUntagged(
-                    control,
-                    0,
-                    RdmapControl.ATOMIC_RESPONSE_QUEUE,
-                    inboundRequests.atomicResponse(),
-                    AtomicResponseFlyweight.LENGTH);
-        } else {
-            sender.beginTagged(control, request.sinkStag(), request.sinkTo(), request, request.size());
-        }
-        return true;
-    }
-
-    /** Carries out the local work at the head of the queue. Local work has no message. */
-    private void carryOutLocalWork() {
-        boolean any = false;
-        for (Wqe wqe = work.startable(); wqe != null && wqe.isLocal(); wqe = work.startable()) {
-            MemoryRegion unusable = wqe.carryOut();
-            if (unusable != null) {
-                terminateLocally(wqe, SendWork.unusable(unusable));
-                return;
-            }
-            work.passLocal(wqe, llp);
-            work.retire(llp.transferredPosition());
-            any = true;
-        }
-        if (any) {
-            completions.onCompletionsDone();
-        }
-    }
-
-    /**
-     * Returns the next work that may be sent now, or null. An unanswered ready-to-receive Read blocks other requests.
-     */
-    private @Nullable Wqe startable() {
-        Wqe wqe = work.startable();
-        return wqe != null && ready.awaitsResponse() && wqe.isRequestNext() ? null : wqe;
-    }
-
-    private boolean beginWork() {
-        carryOutLocalWork();
-        if (state == StreamState.TERMINATED) {
-            return terminate != null && begin();
-        }
-        Wqe wqe = startable();
-        if (wqe == null) {
-            return false;
-        }
-        responseWasLast = false;
-        MemoryRegion unusable = wqe.unusableRegion();
-        if (unusable != null) {
-            terminateLocally(wqe, SendWork.unusable(unusable));
-            return terminate != null && begin();
-        }
-        if (peerClosed && wqe.isRequestNext()) {
-            // No peer is left to answer the request.
-            onError(LlpError.CONNECTION_LOST);
-            return terminate != null && begin();
-        }
-        outbound = Outbound.WORK;
-        work.begin(wqe, sender, llp.protocolVersion());
-        return true;
-    }
-
-    private void finish() {
-        switch (outbound) {
-            case WORK -> {
-                work.finish(llp, sender);
-                if (sender.isActive()) {
-                    return;
-                }
-                if (peerClosed && !work.requests().isEmpty()) {
-                    // The request had begun when the peer closed, and no peer is left to answer it.
-                    onError(LlpError.CONNECTION_LOST);
-                }
-            }
-            case RESPONSE -> {
-                InboundRequests.Request request = inboundRequests.oldest();
-                counters.sent(request.responseOpcode(), request.size());
-                inboundRequests.removeOldest();
-            }
-            case TERMINATE -> {
-                terminate = null;
-                outputClosed = true;
-                llp.close();
-            }
-            case READY, NOTHING -> {}
-        }
-        outbound = Outbound.NOTHING;
-    }
-
-    private void closeOutputWhenDrained() {
-        // The sender may still hold the indication when the lower layer had no room for it.
-        boolean drained = ready.isOver() && !sender.isActive() && work.isDrained() && inboundRequests.isEmpty();
-        if (state == StreamState.CLOSING && !outputClosed && drained) {
-            outputClosed = true;
-            llp.closeOutput();
-        }
+        outbound.produce();
     }
 
     @Override
@@ -360,7 +197,7 @@ public final class RdmapStream implements UpperLayer {
     public void onTransferred() {
         work.retire(llp.transferredPosition());
         completions.onCompletionsDone();
-        if (startable() != null) {
+        if (outbound.canStart()) {
             // The work waited for the completion of earlier work.
             llp.requestOutput();
         }
@@ -421,8 +258,7 @@ public final class RdmapStream implements UpperLayer {
         Wqe culprit = received.culprit(work);
         StreamError told = received.error(work, culprit);
         end(told, culprit, received.culpritStatus(), "terminated by the peer: " + told);
-        outputClosed = true;
-        llp.close();
+        outbound.close();
     }
 
     @Override
@@ -455,16 +291,14 @@ public final class RdmapStream implements UpperLayer {
         if (state == StreamState.CLOSED) {
             return;
         }
-        boolean orderly = graceful && peerClosed && outputClosed;
+        boolean orderly = graceful && peerClosed && outbound.isClosed();
         boolean lost = state != StreamState.TERMINATED && !orderly && !aborted;
         if (lost && error == null) {
             error = StreamError.local(LlpError.CONNECTION_LOST, "");
         }
         gracefulEnd = orderly && state == StreamState.CLOSING;
         inbound.receiver().stop();
-        terminate = null;
-        outputClosed = true;
-        sender.abandon();
+        outbound.end();
         work.retire(llp.transferredPosition());
         flush(null, CompletionStatus.FLUSHED);
         changeState(StreamState.CLOSED, gracefulEnd ? closedBy : cause);
@@ -472,28 +306,6 @@ public final class RdmapStream implements UpperLayer {
     }
 
     // Errors.
-
-    /** Terminates the stream because local memory failed under the message that is being sent. */
-    private void onSourceFault(RegionFault fault) {
-        MemoryRegion region = fault.region();
-        if (outbound == Outbound.RESPONSE) {
-            boolean faulted = region != null && region.state() == RegionState.FAULTED;
-            RdmapError cause = faulted ? RdmapError.LOCAL_CATASTROPHIC : RdmapError.INVALID_STAG;
-            TerminateMessage message = faulted
-                    ? TerminateMessage.of(cause)
-                    : TerminateMessage.of(cause, inboundRequests.oldest(), sender.sent());
-            terminate(cause, message, null, CompletionStatus.FATAL, String.valueOf(fault.getMessage()));
-        } else {
-            terminateLocally(work.current(), fault);
-        }
-    }
-
-    /** Terminates because work of this side cannot be carried out (RFC 5040 section 7.1 rule 1). */
-    private void terminateLocally(@Nullable Wqe wqe, RegionFault fault) {
-        RdmapError cause = RdmapError.LOCAL_CATASTROPHIC;
-        CompletionStatus status = SendWork.statusOf(fault.region());
-        terminate(cause, TerminateMessage.of(cause), wqe, status, String.valueOf(fault.getMessage()));
-    }
 
     /**
      * Ends the stream because of an error found here. Flushes all work, and sends the Terminate if the lower layer can
@@ -513,12 +325,10 @@ public final class RdmapStream implements UpperLayer {
         StreamError found = StreamError.local(cause, about);
         work.retire(llp.transferredPosition());
         end(found, culprit, culpritStatus, "terminated by this side: " + found);
-        if (!outputClosed && llp.outputPermitted()) {
-            terminate = message;
-            llp.requestOutput();
+        if (!outbound.isClosed() && llp.outputPermitted()) {
+            outbound.sendLast(message);
         } else {
-            outputClosed = true;
-            llp.close();
+            outbound.close();
         }
     }
 
@@ -526,9 +336,7 @@ public final class RdmapStream implements UpperLayer {
             @Nullable StreamError cause, @Nullable Wqe culprit, CompletionStatus culpritStatus, String message) {
         error = cause;
         inbound.receiver().stop();
-        sender.abandon();
-        outbound = Outbound.NOTHING;
-        inboundRequests.clear();
+        outbound.abandon();
         flush(culprit, culpritStatus);
         changeState(StreamState.TERMINATED, message);
         completions.onCompletionsDone();

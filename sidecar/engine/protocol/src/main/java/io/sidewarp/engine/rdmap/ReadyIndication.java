@@ -4,9 +4,7 @@
 package io.sidewarp.engine.rdmap;
 
 import io.sidewarp.engine.ddp.DdpSender;
-import io.sidewarp.engine.ddp.PayloadSource;
 import io.sidewarp.engine.ddp.UntaggedBuffers;
-import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.verbs.RtrKind;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * it is ready to receive (RFC 6581 section 9.2). The indication has no work request and makes no completion. At the
  * responder, a Write or Read without payload needs no special handling, but a Send must not use up a receive.
  */
-final class ReadyIndication implements UntaggedBuffers {
+final class ReadyIndication {
 
     /**
      * STag of a Write or Read without payload. No receiver checks it (RFC 5041 section 5.2), but some treat 0 as no
@@ -23,9 +21,8 @@ final class ReadyIndication implements UntaggedBuffers {
      */
     static final int STAG = 1;
 
-    private final WireBuffer readRequest = WireBuffer.allocate(ReadRequestFlyweight.LENGTH);
-    private final PayloadSource readRequestSource = (messageOffset, target, targetOffset, length) ->
-            target.putBytes(targetOffset, readRequest, (int) messageOffset, length);
+    private final ControlBuffer readRequest = new ControlBuffer(ReadRequestFlyweight.LENGTH);
+    private final ControlBuffer buffer = new ControlBuffer(0);
 
     private @Nullable RtrKind due;
     private boolean awaitsResponse;
@@ -50,15 +47,14 @@ final class ReadyIndication implements UntaggedBuffers {
         RtrKind kind = due;
         due = null;
         if (kind == RtrKind.WRITE) {
-            sender.beginTagged(RdmapControl.of(version, RdmapControl.RDMA_WRITE), STAG, 0, readRequestSource, 0);
+            sender.beginTagged(RdmapControl.of(version, RdmapControl.RDMA_WRITE), STAG, 0, readRequest, 0);
         } else if (kind == RtrKind.READ) {
-            new ReadRequestFlyweight(readRequest, 0).set(STAG, 0, 0, STAG, 0);
+            new ReadRequestFlyweight(readRequest.octets(), 0).set(STAG, 0, 0, STAG, 0);
             int control = RdmapControl.of(version, RdmapControl.RDMA_READ_REQUEST);
-            sender.beginUntagged(
-                    control, 0, RdmapControl.REQUEST_QUEUE, readRequestSource, ReadRequestFlyweight.LENGTH);
+            sender.beginUntagged(control, 0, RdmapControl.REQUEST_QUEUE, readRequest, ReadRequestFlyweight.LENGTH);
         } else {
             int control = RdmapControl.of(version, RdmapControl.SEND);
-            sender.beginUntagged(control, 0, RdmapControl.SEND_QUEUE, readRequestSource, 0);
+            sender.beginUntagged(control, 0, RdmapControl.SEND_QUEUE, readRequest, 0);
         }
     }
 
@@ -114,18 +110,8 @@ final class ReadyIndication implements UntaggedBuffers {
         sendArriving = false;
     }
 
-    @Override
-    public boolean available() {
-        return true;
-    }
-
-    @Override
-    public long capacity() {
-        return 0;
-    }
-
-    @Override
-    public void place(long messageOffset, WireBuffer source, int sourceOffset, int length) {
-        throw new IllegalStateException("an indication has no payload");
+    /** Buffer of the indication by Send, which has no payload. */
+    UntaggedBuffers buffer() {
+        return buffer;
     }
 }

@@ -76,26 +76,19 @@ final class ReceivedTerminate {
             return null;
         }
         int at = TerminateFlyweight.DDP_HEADER_OFFSET;
-        if (length < at + TaggedHeaderFlyweight.LENGTH) {
-            return null;
-        }
-        if (DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(at))) {
-            TaggedHeaderFlyweight tagged = new TaggedHeaderFlyweight();
-            tagged.wrap(buffer, at);
+        return switch (DdpHeaderFlyweight.of(buffer, at, length - at)) {
+            case null -> null;
             // The peer may also have refused a Read Response, which is not work of this side.
-            return RdmapControl.opcode(tagged.ulpControl()) == RdmapControl.RDMA_WRITE
-                    ? work.writeTo(tagged.stag(), tagged.to())
-                    : null;
-        }
-        if (length < at + UntaggedHeaderFlyweight.LENGTH) {
-            return null;
-        }
-        UntaggedHeaderFlyweight untagged = new UntaggedHeaderFlyweight();
-        untagged.wrap(buffer, at);
-        return switch (untagged.qn()) {
-            case RdmapControl.SEND_QUEUE -> work.sendWithMsn(untagged.msn());
-            case RdmapControl.REQUEST_QUEUE -> requestWithMsn(work.requests(), untagged.msn());
-            default -> null;
+            case TaggedHeaderFlyweight tagged ->
+                RdmapControl.opcode(tagged.ulpControl()) == RdmapControl.RDMA_WRITE
+                        ? work.writeTo(tagged.stag(), tagged.to())
+                        : null;
+            case UntaggedHeaderFlyweight untagged ->
+                switch (untagged.qn()) {
+                    case RdmapControl.SEND_QUEUE -> work.sendWithMsn(untagged.msn());
+                    case RdmapControl.REQUEST_QUEUE -> requestWithMsn(work.requests(), untagged.msn());
+                    default -> null;
+                };
         };
     }
 

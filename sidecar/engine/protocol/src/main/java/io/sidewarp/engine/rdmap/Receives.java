@@ -16,22 +16,20 @@ public abstract class Receives implements UntaggedBuffers {
 
     private Receives() {}
 
-    /** Creates receives from a queue that belongs to this stream alone. */
-    public static Receives of(WorkQueue queue) {
-        return of(queue, () -> {});
-    }
-
-    /** @param supply action that runs when a message finds no receive, and that may post receives */
+    /**
+     * Creates receives from a queue that belongs to this stream alone.
+     *
+     * @param supply action that runs when a message finds no receive, and that may post receives
+     */
     public static Receives of(WorkQueue queue, Runnable supply) {
         return new Own(queue, supply);
     }
 
-    /** Creates receives from a queue that this stream shares with other streams. */
-    public static Receives of(SharedReceives shared) {
-        return of(shared, () -> {});
-    }
-
-    /** @param supply action that runs when a message finds no receive, and that may post receives */
+    /**
+     * Creates receives from a queue that this stream shares with other streams.
+     *
+     * @param supply action that runs when a message finds no receive, and that may post receives
+     */
     public static Receives of(SharedReceives shared, Runnable supply) {
         return new Shared(shared, supply);
     }

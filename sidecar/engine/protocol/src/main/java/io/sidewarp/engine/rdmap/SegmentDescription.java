@@ -6,34 +6,34 @@ package io.sidewarp.engine.rdmap;
 import io.sidewarp.engine.ddp.DdpHeaderFlyweight;
 import io.sidewarp.engine.ddp.TaggedHeaderFlyweight;
 import io.sidewarp.engine.ddp.UntaggedHeaderFlyweight;
-import io.sidewarp.engine.memory.WireBuffer;
+import org.jspecify.annotations.Nullable;
 
 /** Describes a refused segment in words, so that people see what the peer tried (RFC 5041 section 8.3 item 5). */
 final class SegmentDescription {
 
     private SegmentDescription() {}
 
-    /** Describes a segment of any length. */
-    static String of(WireBuffer buffer, int offset, int length) {
-        boolean isTagged = length > 0 && DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(offset));
-        if (length < (isTagged ? TaggedHeaderFlyweight.LENGTH : UntaggedHeaderFlyweight.LENGTH)) {
-            return "a segment of %d bytes, which is shorter than its header".formatted(length);
-        }
-        if (isTagged) {
-            TaggedHeaderFlyweight tagged = new TaggedHeaderFlyweight();
-            tagged.wrap(buffer, offset);
-            return "%s of %d bytes to STag 0x%08x, tagged offset 0x%x"
-                    .formatted(name(tagged), length - TaggedHeaderFlyweight.LENGTH, tagged.stag(), tagged.to());
-        }
-        UntaggedHeaderFlyweight untagged = new UntaggedHeaderFlyweight();
-        untagged.wrap(buffer, offset);
-        return "%s of %d bytes on queue %s, MSN %s, message offset %d"
-                .formatted(
-                        name(untagged),
-                        length - UntaggedHeaderFlyweight.LENGTH,
-                        Integer.toUnsignedString(untagged.qn()),
-                        Integer.toUnsignedString(untagged.msn()),
-                        untagged.mo());
+    /**
+     * Describes a segment.
+     *
+     * @param header header of the segment, or null when the segment is shorter than a header
+     * @param length bytes of the whole segment
+     */
+    static String of(@Nullable DdpHeaderFlyweight header, int length) {
+        return switch (header) {
+            case null -> "a segment of %d bytes, which is shorter than its header".formatted(length);
+            case TaggedHeaderFlyweight tagged ->
+                "%s of %d bytes to STag 0x%08x, tagged offset 0x%x"
+                        .formatted(name(tagged), length - TaggedHeaderFlyweight.LENGTH, tagged.stag(), tagged.to());
+            case UntaggedHeaderFlyweight untagged ->
+                "%s of %d bytes on queue %s, MSN %s, message offset %d"
+                        .formatted(
+                                name(untagged),
+                                length - UntaggedHeaderFlyweight.LENGTH,
+                                Integer.toUnsignedString(untagged.qn()),
+                                Integer.toUnsignedString(untagged.msn()),
+                                untagged.mo());
+        };
     }
 
     /** Describes a Read Request. */
@@ -71,12 +71,5 @@ final class SegmentDescription {
     /** Returns the STag to invalidate, at the same offset as the STag of a tagged segment. */
     private static int stag(DdpHeaderFlyweight header) {
         return header.buffer().getInt(header.offset() + UntaggedHeaderFlyweight.ULP_WORD_OFFSET);
-    }
-
-    /** Returns whether an untagged segment belongs to a request that the receiver answers. */
-    static boolean isRequest(WireBuffer buffer, int offset) {
-        UntaggedHeaderFlyweight header = new UntaggedHeaderFlyweight();
-        header.wrap(buffer, offset);
-        return RdmapControl.isRequest(RdmapControl.opcode(header.ulpControl()));
     }
 }

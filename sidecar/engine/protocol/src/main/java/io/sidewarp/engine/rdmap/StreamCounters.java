@@ -9,7 +9,7 @@ import io.sidewarp.engine.verbs.QueuePairCounters;
  * Counters of a stream. Only the event loop of the stream writes them. Other threads may read them at any time and see
  * slightly old values.
  */
-public final class StreamCounters {
+final class StreamCounters {
 
     private long octetsSent;
     private long octetsReceived;
@@ -54,75 +54,26 @@ public final class StreamCounters {
         immediatesReceived++;
     }
 
-    /** Payload bytes of Writes, Sends and Read Responses. */
-    public long octetsSent() {
-        return octetsSent;
-    }
-
-    public long octetsReceived() {
-        return octetsReceived;
-    }
-
-    public long writesSent() {
-        return writesSent;
-    }
-
-    public long writesReceived() {
-        return writesReceived;
-    }
-
-    public long readsSent() {
-        return readsSent;
-    }
-
-    public long readsServed() {
-        return readsServed;
-    }
-
-    public long sendsSent() {
-        return sendsSent;
-    }
-
-    public long sendsReceived() {
-        return sendsReceived;
-    }
-
-    public long immediatesSent() {
-        return immediatesSent;
-    }
-
-    public long immediatesReceived() {
-        return immediatesReceived;
-    }
-
-    public long atomicsSent() {
-        return atomicsSent;
-    }
-
-    public long atomicsServed() {
-        return atomicsServed;
-    }
-
     /**
      * Returns a snapshot.
      *
      * @param segmentsSent segments that DDP has sent
      * @param segmentsReceived segments that DDP has received
      */
-    public QueuePairCounters read(long segmentsSent, long segmentsReceived) {
+    QueuePairCounters read(long segmentsSent, long segmentsReceived) {
         return new QueuePairCounters(
-                octetsSent(),
-                octetsReceived(),
-                writesSent(),
-                writesReceived(),
-                readsSent(),
-                readsServed(),
-                sendsSent(),
-                sendsReceived(),
-                immediatesSent(),
-                immediatesReceived(),
-                atomicsSent(),
-                atomicsServed(),
+                octetsSent,
+                octetsReceived,
+                writesSent,
+                writesReceived,
+                readsSent,
+                readsServed,
+                sendsSent,
+                sendsReceived,
+                immediatesSent,
+                immediatesReceived,
+                atomicsSent,
+                atomicsServed,
                 segmentsSent,
                 segmentsReceived);
     }

@@ -21,6 +21,7 @@ import io.sidewarp.engine.testing.Segment;
 import io.sidewarp.engine.testing.TestMemory;
 import io.sidewarp.engine.testing.WireEnd;
 import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.QueuePairCounters;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
@@ -283,7 +284,7 @@ class ImmediateDataTest {
         stream.output();
         stream.input(immediate(1, 3));
 
-        StreamCounters counters = stream.stream().counters();
+        QueuePairCounters counters = stream.stream().counters();
         assertThat(counters.immediatesSent()).isEqualTo(2);
         assertThat(counters.immediatesReceived()).isEqualTo(1);
         assertThat(counters.writesSent()).isEqualTo(1);

@@ -20,6 +20,7 @@ import io.sidewarp.engine.testing.Segment;
 import io.sidewarp.engine.testing.TestMemory;
 import io.sidewarp.engine.testing.WireEnd;
 import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.QueuePairCounters;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
@@ -303,7 +304,7 @@ class OperationsOnTheWireTest {
         peer.output();
         peer.input(readResponse(region.stag(), 0, pattern(7, 2)));
 
-        StreamCounters counters = peer.stream().counters();
+        QueuePairCounters counters = peer.stream().counters();
         assertThat(counters.octetsSent()).isEqualTo(5 + 5 + 3);
         assertThat(counters.octetsReceived()).isEqualTo(20 + 2 + 7);
         assertThat(counters.writesSent()).isEqualTo(1);
@@ -312,8 +313,8 @@ class OperationsOnTheWireTest {
         assertThat(counters.sendsReceived()).isEqualTo(1);
         assertThat(counters.readsSent()).isEqualTo(1);
         assertThat(counters.readsServed()).isEqualTo(1);
-        assertThat(peer.stream().segmentsSent()).isEqualTo(4);
-        assertThat(peer.stream().segmentsReceived()).isEqualTo(4);
+        assertThat(counters.segmentsSent()).isEqualTo(4);
+        assertThat(counters.segmentsReceived()).isEqualTo(4);
     }
 
     @Test

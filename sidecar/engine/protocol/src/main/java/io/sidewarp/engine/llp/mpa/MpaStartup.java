@@ -60,16 +60,17 @@ public record MpaStartup(
                         : Negotiation.ofResponder(own.terms(), asked, answer));
     }
 
-    /** Returns the outcome for the Initiator after the answer. */
-    static MpaStartup answered(MpaOptions own, @Nullable EnhancedData asked, PeerFrame reply) {
+    /**
+     * Returns the outcome for the Initiator after the answer.
+     *
+     * @param refused whether this side's policy refuses the answer
+     */
+    static MpaStartup answered(MpaOptions own, @Nullable EnhancedData asked, PeerFrame reply, boolean refused) {
         EnhancedData answer = reply.data();
-        return of(
-                own,
-                reply,
-                asked,
-                asked == null || answer == null
-                        ? Negotiation.unnegotiated(own.terms())
-                        : Negotiation.ofInitiator(own.terms(), asked, answer));
+        Negotiation.Outcome outcome = asked == null || answer == null
+                ? Negotiation.unnegotiated(own.terms())
+                : Negotiation.ofInitiator(own.terms(), asked, answer);
+        return of(own, reply, asked, refused ? outcome.refused() : outcome);
     }
 
     private static MpaStartup of(
@@ -89,28 +90,6 @@ public record MpaStartup(
                 outcome.rtr(),
                 frame.form().room(),
                 outcome.error());
-    }
-
-    /**
-     * Returns the outcome for an Initiator whose policy refuses the Reply. No error code is specific to this case (RFC
-     * 6581 section 9.3).
-     */
-    MpaStartup refused() {
-        return new MpaStartup(
-                revision,
-                privateData,
-                peerCrc,
-                peerMarkers,
-                crc,
-                sendMarkers,
-                receiveMarkers,
-                local,
-                peer,
-                ird,
-                ord,
-                rtr,
-                replyRoom,
-                error == null ? LlpError.LOCAL_CATASTROPHIC : error);
     }
 
     /** Returns whether both sides want the peer-to-peer model. */

@@ -17,7 +17,9 @@ public interface MpaStartupListener {
      * {@link MpaConnection#reject}. The values {@code crc}, {@code sendMarkers} and {@code receiveMarkers} are those
      * that the current options would lead to.
      */
-    void onRequest(MpaStartup request);
+    default void onRequest(MpaStartup request) {
+        throw new IllegalStateException("an Initiator gets no Request");
+    }
 
     /**
      * Reports the begin of Full Operation. The Initiator received a Reply that accepts, or the Responder's Reply was
@@ -35,7 +37,9 @@ public interface MpaStartupListener {
      *
      * @param reply Private Data of the peer, and the depths that the peer would need if it sent them
      */
-    void onRejected(MpaStartup reply);
+    default void onRejected(MpaStartup reply) {
+        throw new IllegalStateException("a Responder gets no Reply");
+    }
 
     /**
      * Reports a peer that does not know the enhanced start-up of this side's Request, on the Initiator only. Revision 1
@@ -44,7 +48,9 @@ public interface MpaStartupListener {
      *
      * @param message description of the event for people
      */
-    void onUnenhancedPeer(String message);
+    default void onUnenhancedPeer(String message) {
+        throw new IllegalStateException("a Responder asks for nothing");
+    }
 
     /**
      * Reports that start-up failed. Either a frame was invalid ({@link LlpError#INVALID_STARTUP_FRAME}), or the TCP

@@ -91,28 +91,21 @@ final class Startup {
     int receive(WireBuffer in, int offset, int length) {
         if (state != State.AWAITING_FRAME) {
             // The Initiator must wait for the Reply, so no byte may follow the Request (section 7.1.1, PD_Length).
-            fail(LlpError.INVALID_STARTUP_FRAME, "bytes after the MPA Request Frame before its answer");
+            invalid("bytes after the MPA Request Frame before its answer");
             return length;
         }
         int taken = reader.receive(in, offset, length);
         switch (reader.verdict()) {
             case INCOMPLETE -> {}
             case COMPLETE -> complete(length - taken);
-            case WRONG_KEY -> fail(LlpError.INVALID_STARTUP_FRAME, "not an " + expected() + ": its Key is wrong");
-            case SAME_ROLE ->
-                fail(
-                        LlpError.INVALID_STARTUP_FRAME,
-                        "both sides started MPA as " + role + ": expected an " + expected());
+            case WRONG_KEY -> invalid("not an " + expected() + ": its Key is wrong");
+            case SAME_ROLE -> invalid("both sides started MPA as " + role + ": expected an " + expected());
             case UNUSABLE_REVISION -> unusableRevision();
             case NO_ENHANCED_DATA ->
-                fail(
-                        LlpError.INVALID_STARTUP_FRAME,
-                        expected() + " has S=1 and only " + reader.frame().pdLength() + " bytes of Private Data");
+                invalid(expected() + " has S=1 and only " + reader.frame().pdLength() + " bytes of Private Data");
             case TOO_MUCH_PRIVATE_DATA ->
-                fail(
-                        LlpError.INVALID_STARTUP_FRAME,
-                        expected() + " announces " + reader.frame().pdLength() + " bytes of Private Data, at most "
-                                + options.maxPrivateData() + " are taken");
+                invalid(expected() + " announces " + reader.frame().pdLength() + " bytes of Private Data, at most "
+                        + options.maxPrivateData() + " are taken");
         }
         return taken;
     }
@@ -123,7 +116,7 @@ final class Startup {
         if (role == MpaRole.RESPONDER) {
             onRequest(frame, excess);
         } else if (hasOutput()) {
-            fail(LlpError.INVALID_STARTUP_FRAME, "MPA Reply Frame before the Request was sent");
+            invalid("MPA Reply Frame before the Request was sent");
         } else {
             onReply(frame);
         }
@@ -131,7 +124,7 @@ final class Startup {
 
     private void onRequest(PeerFrame frame, int excess) {
         if (excess > 0) {
-            fail(LlpError.INVALID_STARTUP_FRAME, excess + " bytes after the MPA Request Frame");
+            invalid(excess + " bytes after the MPA Request Frame");
             return;
         }
         request = frame;
@@ -150,13 +143,11 @@ final class Startup {
             return;
         }
         if (frame.revision() > requestRevision) {
-            fail(
-                    LlpError.INVALID_STARTUP_FRAME,
-                    "MPA Reply Frame of revision " + frame.revision() + " to a Request of revision " + requestRevision);
+            invalid("MPA Reply Frame of revision " + frame.revision() + " to a Request of revision " + requestRevision);
             return;
         }
-        MpaStartup answered = MpaStartup.answered(options, told, frame);
         String refusal = refusal(options.policy(), frame.revision(), frame.crc());
+        MpaStartup answered = MpaStartup.answered(options, told, frame, refusal != null && !frame.rejected());
         if (frame.rejected()) {
             state = State.REJECTED;
             listener.onRejected(answered);
@@ -164,10 +155,10 @@ final class Startup {
                 transport.close();
             }
         } else if (refusal != null && !frame.isEnhanced()) {
-            fail(LlpError.INVALID_STARTUP_FRAME, refusal);
+            invalid(refusal);
         } else {
             state = State.ESTABLISHED;
-            agreed = refusal == null ? answered : answered.refused();
+            agreed = answered;
         }
     }
 
@@ -196,7 +187,7 @@ final class Startup {
     private void onUnenhancedPeer(String what) {
         String message = "the peer does not know MPA revision 2: " + what;
         if (!options.policy().revisions().contains(1)) {
-            fail(LlpError.INVALID_STARTUP_FRAME, message + "; revision 1 is not permitted here");
+            invalid(message + "; revision 1 is not permitted here");
             return;
         }
         state = State.FAILED;
@@ -278,6 +269,10 @@ final class Startup {
     /** Fails start-up, tells the Consumer and closes. Has no effect after start-up has ended. */
     void fail(LlpError reason, String message) {
         fail(reason, message, false);
+    }
+
+    private void invalid(String message) {
+        fail(LlpError.INVALID_STARTUP_FRAME, message);
     }
 
     private void fail(LlpError reason, String message, boolean reply) {
