@@ -43,7 +43,7 @@ final class SoftwareSharedReceiveQueue implements SharedReceiveQueue {
         if (check != PostResult.POSTED) {
             return check;
         }
-        return receives.post(request, WqeFiller::fillReceive) ? PostResult.POSTED : PostResult.QUEUE_FULL;
+        return receives.post(request, (wanted, wqe) -> wqe.set(wanted)) ? PostResult.POSTED : PostResult.QUEUE_FULL;
     }
 
     @Override

@@ -40,6 +40,11 @@ public final class AtomicRequestFlyweight {
     public static final int ADD_SWAP_MASK_OFFSET = 28;
     public static final int COMPARE_DATA_OFFSET = 36;
     public static final int COMPARE_MASK_OFFSET = 44;
+    /** Atomic Operation Codes (section 5.2.1, figure 5). All other values are reserved or unassigned. */
+    public static final int FETCH_ADD = 0x0;
+
+    public static final int CMP_SWAP = 0x2;
+
     /** Bytes of the header. */
     public static final int LENGTH = 52;
 
@@ -69,7 +74,7 @@ public final class AtomicRequestFlyweight {
         buffer.putLong(COMPARE_MASK_OFFSET, compareMask);
     }
 
-    /** Atomic Operation Code ({@link AtomicOperation}); the reserved bits are ignored. */
+    /** Atomic Operation Code; the reserved bits are ignored. */
     public int aOpCode() {
         return buffer.getInt(AOPCODE_OFFSET) & AOPCODE_MASK;
     }

@@ -56,7 +56,7 @@ final class AtomicResponder {
             return RdmapError.UNSPECIFIED_OPERATION;
         }
         int operation = request.aOpCode();
-        if (operation != AtomicOperation.FETCH_ADD && operation != AtomicOperation.CMP_SWAP) {
+        if (operation != AtomicRequestFlyweight.FETCH_ADD && operation != AtomicRequestFlyweight.CMP_SWAP) {
             return RdmapError.UNEXPECTED_OPCODE;
         }
         MemoryRegion region = settings.stags().lookup(request.remoteStag());
@@ -75,7 +75,7 @@ final class AtomicResponder {
             // Section 8.2 names this error for an address that is not aligned.
             return RdmapError.CATASTROPHIC_STREAM;
         }
-        original = operation == AtomicOperation.FETCH_ADD
+        original = operation == AtomicRequestFlyweight.FETCH_ADD
                 ? unit.fetchAdd(region, offset, request.addSwapData(), request.addSwapMask())
                 : unit.compareSwap(
                         region,

@@ -8,6 +8,8 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.RegionState;
 import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.WorkRequest;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
@@ -19,10 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Wqe implements PayloadSource {
 
-    /** Opcode of work that invalidates a local region; RDMAP's opcodes have 4 bits. */
-    public static final int LOCAL_INVALIDATE = 0x10;
-    /** Opcode of work that gives a local region another STag and enables it. */
-    public static final int ENABLE = 0x11;
+    /** Opcode of local work, which has no message. RDMAP's opcodes have 4 bits. */
+    private static final int LOCAL = 0x10;
 
     private static final VarHandle PUBLISHED;
 
@@ -41,6 +41,7 @@ public final class Wqe implements PayloadSource {
     private final GatherList memory = new GatherList();
 
     private long id;
+    private Opcode operation = Opcode.SEND;
     private int opcode;
     private boolean signaled;
     private boolean fence;
@@ -51,7 +52,6 @@ public final class Wqe implements PayloadSource {
     private int immediateOpcode;
     private long immediate;
     private boolean flush;
-    private int atomicOperation;
     private long addSwapData;
     private long addSwapMask;
     private long compareData;
@@ -83,21 +83,43 @@ public final class Wqe implements PayloadSource {
         return (long) PUBLISHED.getAcquire(this) == sequence + 1;
     }
 
-    /** Begins a new request. Opcodes are those of {@link RdmapControl} and the two opcodes of local work. */
-    public void begin(long newId, int newOpcode, boolean isSignaled, boolean isFence) {
+    /**
+     * Copies a checked work request. The poster fills the element anew for each request.
+     *
+     * <p>A flush is a Read of no bytes after the message. The peer answers it after it has placed everything sent
+     * before (RFC 5040 section 5.5 rule 12). A Read or atomic operation needs no such Read, because the peer answers it
+     * anyway. A region to enable expects this work from now on.
+     */
+    public void set(WorkRequest request) {
         memory.clear();
-        id = newId;
-        opcode = newOpcode;
-        signaled = isSignaled;
-        fence = isFence;
-        localFence = false;
-        remoteStag = 0;
-        remoteTaggedOffset = 0;
-        invalidateStag = 0;
-        immediateOpcode = 0;
-        flush = false;
+        for (int i = 0; i < request.sgeCount(); i++) {
+            addSge(request.region(i), request.offset(i), request.length(i));
+        }
+        id = request.id();
+        operation = request.opcode();
+        opcode = opcode(request);
+        signaled = request.isSignaled();
+        fence = request.isFence();
+        localFence = request.isLocalFence();
+        remoteStag = request.remoteStag();
+        remoteTaggedOffset = request.remoteTaggedOffset();
+        invalidateStag = request.isInvalidate() ? request.invalidateStag() : 0;
+        boolean immediateData = operation == Opcode.IMMEDIATE || operation == Opcode.RDMA_WRITE_WITH_IMMEDIATE;
+        immediateOpcode = immediateData ? RdmapControl.immediateOpcode(request.isSolicited()) : 0;
+        immediate = request.immediate();
+        flush = operation == Opcode.FLUSH || request.isFlush() && !RdmapControl.isRequest(opcode);
+        addSwapData = request.operand();
+        addSwapMask = request.operandMask();
+        compareData = request.compare();
+        compareMask = request.compareMask();
+        subject = operation.isLocal() ? request.subject() : null;
+        key = request.key();
+        if (operation == Opcode.ENABLE && subject != null) {
+            enableExpected = true;
+            subject.expectEnable();
+        }
         started = false;
-        dataSent = false;
+        dataSent = operation == Opcode.FLUSH;
         done = false;
         endPosition = 0;
         msn = 0;
@@ -107,82 +129,20 @@ public final class Wqe implements PayloadSource {
         result = 0;
     }
 
-    /** Sets the peer's memory. */
-    public void remote(int stag, long taggedOffset) {
-        remoteStag = stag;
-        remoteTaggedOffset = taggedOffset;
-    }
-
-    /** Sets the peer's STag to invalidate. */
-    public void invalidate(int stag) {
-        invalidateStag = stag;
-    }
-
-    /**
-     * Requests an RDMA Read of no bytes after the message. The work completes when the peer answers that Read. The peer
-     * answers after it has placed everything sent before (RFC 5040 section 5.5 rule 12). A Read or atomic operation
-     * needs no such Read, because the peer answers it anyway.
-     */
-    public void flush() {
-        flush |= !RdmapControl.isRequest(opcode);
-    }
-
-    /** Makes this element only a Read of no bytes, without a message before. Its opcode is that of an RDMA Read. */
-    public void flushOnly() {
-        flush = true;
-        dataSent = true;
-    }
-
-    /**
-     * Sets the Immediate Data to send. A Write sends it after its payload.
-     *
-     * @param newOpcode one of the two opcodes of Immediate Data
-     */
-    public void immediate(int newOpcode, long data) {
-        immediateOpcode = newOpcode;
-        immediate = data;
-    }
-
-    /** Makes the work wait until all earlier work is complete. */
-    public void localFence() {
-        localFence = true;
-    }
-
-    /**
-     * Sets the local region to invalidate or enable. A region to enable expects this work from now on.
-     *
-     * @param newKey key of the new STag
-     */
-    public void subject(MemoryRegion region, int newKey) {
-        subject = region;
-        key = newKey;
-        if (opcode == ENABLE) {
-            enableExpected = true;
-            region.expectEnable();
-        }
-    }
-
-    /** Sets the operands of a FetchAdd. Unused fields are sent as RFC 7306 section 5.2.1 requires. */
-    public void fetchAdd(long add, long mask) {
-        atomic(AtomicOperation.FETCH_ADD, add, mask, 0, -1L);
-    }
-
-    /** Sets the operands of a CmpSwap. */
-    public void compareSwap(long compare, long newCompareMask, long swap, long swapMask) {
-        atomic(AtomicOperation.CMP_SWAP, swap, swapMask, compare, newCompareMask);
-    }
-
-    private void atomic(int operation, long data, long mask, long compare, long newCompareMask) {
-        atomicOperation = operation;
-        addSwapData = data;
-        addSwapMask = mask;
-        compareData = compare;
-        compareMask = newCompareMask;
-    }
-
     /** Adds a part of a local region. The caller has checked that the part lies in the region. */
-    public void addSge(MemoryRegion region, long offset, long octets) {
+    void addSge(MemoryRegion region, long offset, long octets) {
         memory.add(region, offset, octets);
+    }
+
+    private static int opcode(WorkRequest request) {
+        return switch (request.opcode()) {
+            case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE -> RdmapControl.RDMA_WRITE;
+            case RDMA_READ, FLUSH -> RdmapControl.RDMA_READ_REQUEST;
+            case LOCAL_INVALIDATE, ENABLE -> LOCAL;
+            case IMMEDIATE -> RdmapControl.immediateOpcode(request.isSolicited());
+            case FETCH_ADD, COMPARE_SWAP -> RdmapControl.ATOMIC_REQUEST;
+            case SEND, RECEIVE -> RdmapControl.sendOpcode(request.isSolicited(), request.isInvalidate());
+        };
     }
 
     /** Drops the references to regions, so that a retired slot keeps no region alive. */
@@ -196,11 +156,17 @@ public final class Wqe implements PayloadSource {
         return id;
     }
 
-    public int opcode() {
+    /** Operation of the work request. */
+    public Opcode operation() {
+        return operation;
+    }
+
+    /** Opcode of the message ({@link RdmapControl}). Local work has no message, and an opcode above all others. */
+    int opcode() {
         return opcode;
     }
 
-    public boolean isSignaled() {
+    boolean isSignaled() {
         return signaled;
     }
 
@@ -210,13 +176,8 @@ public final class Wqe implements PayloadSource {
     }
 
     /** True for a Write that is followed by Immediate Data. */
-    public boolean isWriteWithImmediate() {
-        return opcode == RdmapControl.RDMA_WRITE && immediateOpcode != 0;
-    }
-
-    /** True for a Read of no bytes that confirms all earlier work. */
-    public boolean isFlushOnly() {
-        return flush && opcode == RdmapControl.RDMA_READ_REQUEST;
+    boolean isWriteWithImmediate() {
+        return operation == Opcode.RDMA_WRITE_WITH_IMMEDIATE;
     }
 
     /** True when the work completes only with an answer of the peer. */
@@ -253,9 +214,9 @@ public final class Wqe implements PayloadSource {
         return flush;
     }
 
-    /** Operation code of an atomic operation, from {@link AtomicOperation}. */
-    public int atomicOperation() {
-        return atomicOperation;
+    /** Atomic Operation Code of an atomic operation. */
+    int atomicOperation() {
+        return operation == Opcode.FETCH_ADD ? AtomicRequestFlyweight.FETCH_ADD : AtomicRequestFlyweight.CMP_SWAP;
     }
 
     /**
@@ -290,14 +251,15 @@ public final class Wqe implements PayloadSource {
         return immediate;
     }
 
-    /** Writes the operands into a request. */
+    /** Writes the operands into a request. The unused fields of a FetchAdd are as RFC 7306 section 5.2.1 requires. */
     void putOperands(AtomicRequestFlyweight request) {
-        request.operands(addSwapData, addSwapMask, compareData, compareMask);
+        boolean add = operation == Opcode.FETCH_ADD;
+        request.operands(addSwapData, addSwapMask, add ? 0 : compareData, add ? -1L : compareMask);
     }
 
     /** True for local work, which has no message. */
     boolean isLocal() {
-        return opcode >= LOCAL_INVALIDATE;
+        return opcode == LOCAL;
     }
 
     /**
@@ -311,7 +273,7 @@ public final class Wqe implements PayloadSource {
         if (region == null) {
             throw new IllegalStateException("work without a region");
         }
-        if (opcode == ENABLE) {
+        if (operation == Opcode.ENABLE) {
             boolean enabled = region.enable(key);
             endExpectedEnable();
             return enabled ? null : region;

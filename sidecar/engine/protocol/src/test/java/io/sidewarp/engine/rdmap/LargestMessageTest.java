@@ -12,8 +12,9 @@ import io.sidewarp.engine.testing.RecordingSink.Completion;
 import io.sidewarp.engine.testing.StreamPair;
 import io.sidewarp.engine.testing.TestMemory;
 import io.sidewarp.engine.testing.WireLink;
-import io.sidewarp.engine.testing.Work;
 import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.WorkRequest;
 import org.junit.jupiter.api.Test;
 
 /** Tests the longest possible message, between memory that is used repeatedly. */
@@ -23,13 +24,16 @@ class LargestMessageTest {
     private static final int BLOCK = 1 << 20;
 
     /** Uses one block of memory as often as the message needs. The message ends at the end of the block. */
-    private static Work repeat(Work work, MemoryRegion block) {
+    private static void post(WorkQueue queue, Opcode opcode, MemoryRegion block) {
+        long sequence = queue.claim();
+        Wqe wqe = queue.slot(sequence);
+        wqe.set(new WorkRequest().reset(1, opcode));
         for (long left = LARGEST; left > 0; ) {
             long part = Math.min(left, BLOCK);
-            work.with(block, BLOCK - part, part);
+            wqe.addSge(block, BLOCK - part, part);
             left -= part;
         }
-        return work;
+        queue.publish(sequence);
     }
 
     @Test
@@ -42,18 +46,18 @@ class LargestMessageTest {
             MemoryRegion source = pair.left().region(BLOCK);
             MemoryRegion buffer = pair.right().region(BLOCK);
             TestMemory.put(source, BLOCK - 3, new byte[] {1, 2, 3});
-            repeat(pair.right().receive(1), buffer).post();
+            post(pair.right().receiveQueue(), Opcode.RECEIVE, buffer);
 
-            repeat(pair.left().send(2), source).post();
+            post(pair.left().sendQueue(), Opcode.SEND, source);
+            pair.left().stream().onWorkPosted();
             pair.run();
-
             assertThat(pair.right().completions().receives())
                     .extracting(Completion::length)
                     .containsExactly(LARGEST);
             assertThat(pair.left().completions().sendStatuses()).containsExactly(CompletionStatus.SUCCESS);
             assertThat(TestMemory.get(buffer, BLOCK - 4, 4)).containsExactly(0, 1, 2, 3);
             assertThat(pair.right().stream().counters().octetsReceived()).isEqualTo(LARGEST);
-            assertThat(pair.left().stream().segmentsSent()).isEqualTo((LARGEST + 64_749) / 64_750);
+            assertThat(pair.left().stream().counters().segmentsSent()).isEqualTo((LARGEST + 64_749) / 64_750);
         }
     }
 }

@@ -5,6 +5,8 @@ package io.sidewarp.engine.rdmap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.WorkRequest;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
@@ -29,7 +31,7 @@ class PostingOrderTest {
     private final CountDownLatch goOn = new CountDownLatch(1);
 
     private static void fill(Long id, Wqe wqe) {
-        wqe.begin(id, RdmapControl.SEND, true, false);
+        wqe.set(new WorkRequest().reset(id, Opcode.RECEIVE));
     }
 
     private void fillSlowly(Long id, Wqe wqe) {

@@ -14,7 +14,9 @@ import io.sidewarp.engine.testing.RecordingSink.Completion;
 import io.sidewarp.engine.testing.StreamPair;
 import io.sidewarp.engine.testing.WireLink;
 import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.RdmapError;
+import io.sidewarp.engine.verbs.WorkRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -55,6 +57,7 @@ class PostingThreadsTest {
 
     /** Posts Writes of no octets until told to stop; each poster's ids ascend. */
     private void postUntilStopped(WorkQueue queue, int poster) {
+        WorkRequest request = new WorkRequest();
         for (long i = 0; !stop.get(); i++) {
             long sequence = queue.claim();
             while (sequence < 0) {
@@ -64,7 +67,7 @@ class PostingThreadsTest {
                 Thread.onSpinWait();
                 sequence = queue.claim();
             }
-            queue.slot(sequence).begin((long) poster << 32 | i, RdmapControl.RDMA_WRITE, true, false);
+            queue.slot(sequence).set(request.reset((long) poster << 32 | i, Opcode.RDMA_WRITE));
             queue.publish(sequence);
             accepted.incrementAndGet();
             doorbell.set(true);

@@ -100,7 +100,7 @@ class RdmapHeadersTest {
         WireBuffer buffer = WireBuffer.copyOf(hex("FF".repeat(54)));
 
         new AtomicRequestFlyweight(buffer)
-                .set(AtomicOperation.CMP_SWAP, 0x01020304, 0x05060708, 0x090A0B0C_0D0E0F10L)
+                .set(AtomicRequestFlyweight.CMP_SWAP, 0x01020304, 0x05060708, 0x090A0B0C_0D0E0F10L)
                 .operands(0x1112131415161718L, 0x191A1B1C1D1E1F20L, 0x2122232425262728L, 0x292A2B2C2D2E2F30L);
 
         assertThat(Octets.of(buffer, 0, 54))
@@ -130,7 +130,7 @@ class RdmapHeadersTest {
                 "2122232425262728",
                 "292A2B2C2D2E2F30")));
 
-        assertThat(header.aOpCode()).isEqualTo(AtomicOperation.CMP_SWAP);
+        assertThat(header.aOpCode()).isEqualTo(AtomicRequestFlyweight.CMP_SWAP);
         assertThat(header.requestIdentifier()).isEqualTo(-2);
         assertThat(header.remoteStag()).isEqualTo(0x80000001);
         assertThat(header.remoteTo()).isEqualTo(-16L);

@@ -16,6 +16,8 @@ import io.sidewarp.engine.testing.EndpointOptions;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.TestMemory;
 import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.WorkRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -43,8 +45,7 @@ class SharedReceivesTest {
 
     private void post(long id) {
         Wqe wqe = Objects.requireNonNull(receives.claim());
-        wqe.begin(id, RdmapControl.SEND, true, false);
-        wqe.addSge(region, id * 10, 10);
+        wqe.set(new WorkRequest().reset(id, Opcode.RECEIVE).addSge(region, id * 10, 10));
         receives.publish(wqe);
     }
 
@@ -191,7 +192,7 @@ class SharedReceivesTest {
                         Thread.onSpinWait();
                         wqe = shared.claim();
                     }
-                    wqe.begin(id, RdmapControl.SEND, true, false);
+                    wqe.set(new WorkRequest().reset(id, Opcode.RECEIVE));
                     shared.publish(wqe);
                 }
             }));

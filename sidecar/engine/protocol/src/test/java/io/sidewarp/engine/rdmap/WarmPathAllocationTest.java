@@ -16,7 +16,9 @@ import io.sidewarp.engine.testing.MpaLink;
 import io.sidewarp.engine.testing.StreamPair;
 import io.sidewarp.engine.testing.WireLink;
 import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.StreamError;
+import io.sidewarp.engine.verbs.WorkRequest;
 import java.lang.management.ManagementFactory;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +35,7 @@ class WarmPathAllocationTest {
     private static final int DEPTH = 16;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final WorkRequest REQUEST = new WorkRequest();
 
     /** Counts completions and keeps nothing. */
     private static final class CountingSink implements CompletionSink {
@@ -100,55 +103,48 @@ class WarmPathAllocationTest {
         return least;
     }
 
-    private static void post(
-            WorkQueue queue, int opcode, MemoryRegion first, MemoryRegion second, @Nullable MemoryRegion remote) {
+    private static void post(WorkQueue queue, WorkRequest request) {
         long sequence = queue.claim();
-        Wqe wqe = queue.slot(sequence);
-        wqe.begin(sequence, opcode, true, false);
-        if (remote != null) {
-            wqe.remote(remote.stag(), remote.baseTaggedOffset());
-        }
-        wqe.addSge(first, 0, LENGTH / 2);
-        if (opcode != RdmapControl.RDMA_READ_REQUEST) {
-            wqe.addSge(second, LENGTH / 2, LENGTH / 2);
-        }
+        queue.slot(sequence).set(request);
         queue.publish(sequence);
     }
 
+    private static void post(
+            WorkQueue queue, Opcode opcode, MemoryRegion first, MemoryRegion second, @Nullable MemoryRegion remote) {
+        REQUEST.reset(1, opcode).solicited(opcode == Opcode.SEND);
+        if (remote != null) {
+            REQUEST.remote(remote.stag(), remote.baseTaggedOffset());
+        }
+        REQUEST.addSge(first, 0, LENGTH / 2);
+        if (opcode != Opcode.RDMA_READ) {
+            REQUEST.addSge(second, LENGTH / 2, LENGTH / 2);
+        }
+        post(queue, REQUEST);
+    }
     /** A Write with Immediate Data, Immediate Data, a FetchAdd with and a compare and swap without local memory. */
     private static void extensions(StreamPair pair, MemoryRegion local, MemoryRegion remote) {
-        WorkQueue receives = pair.right().receiveQueue();
         for (int i = 0; i < 2; i++) {
-            long sequence = receives.claim();
-            receives.slot(sequence).begin(sequence, RdmapControl.SEND, true, false);
-            receives.publish(sequence);
+            post(pair.right().receiveQueue(), REQUEST.reset(i, Opcode.RECEIVE));
         }
         WorkQueue sends = pair.left().sendQueue();
-        long write = sends.claim();
-        Wqe wqe = sends.slot(write);
-        wqe.begin(write, RdmapControl.RDMA_WRITE, true, false);
-        wqe.remote(remote.stag(), remote.baseTaggedOffset());
-        wqe.addSge(local, 0, LENGTH);
-        wqe.immediate(RdmapControl.IMMEDIATE, write);
-        sends.publish(write);
-        long immediate = sends.claim();
-        wqe = sends.slot(immediate);
-        wqe.begin(immediate, RdmapControl.IMMEDIATE_WITH_SE, true, false);
-        wqe.immediate(RdmapControl.IMMEDIATE_WITH_SE, immediate);
-        sends.publish(immediate);
-        long add = sends.claim();
-        wqe = sends.slot(add);
-        wqe.begin(add, RdmapControl.ATOMIC_REQUEST, true, false);
-        wqe.remote(remote.stag(), remote.baseTaggedOffset());
-        wqe.addSge(local, 8, Long.BYTES);
-        wqe.fetchAdd(1, 0);
-        sends.publish(add);
-        long swap = sends.claim();
-        wqe = sends.slot(swap);
-        wqe.begin(swap, RdmapControl.ATOMIC_REQUEST, true, false);
-        wqe.remote(remote.stag(), remote.baseTaggedOffset() + 16);
-        wqe.compareSwap(0, 0, swap, -1L);
-        sends.publish(swap);
+        int stag = remote.stag();
+        long offset = remote.baseTaggedOffset();
+        post(
+                sends,
+                REQUEST.reset(1, Opcode.RDMA_WRITE_WITH_IMMEDIATE)
+                        .remote(stag, offset)
+                        .addSge(local, 0, LENGTH)
+                        .immediate(1));
+        post(sends, REQUEST.reset(2, Opcode.IMMEDIATE).solicited(true).immediate(2));
+        post(
+                sends,
+                REQUEST.reset(3, Opcode.FETCH_ADD)
+                        .remote(stag, offset)
+                        .addSge(local, 8, Long.BYTES)
+                        .add(1, 0));
+        post(
+                sends,
+                REQUEST.reset(4, Opcode.COMPARE_SWAP).remote(stag, offset + 16).compareSwap(0, 0, 4, -1L));
         pair.left().stream().onWorkPosted();
         pair.right().stream().onWorkPosted();
         pair.run();
@@ -157,10 +153,10 @@ class WarmPathAllocationTest {
     private static void round(StreamPair pair, MemoryRegion local, MemoryRegion remote) {
         Endpoint left = pair.left();
         Endpoint right = pair.right();
-        post(right.receiveQueue(), RdmapControl.SEND, remote, remote, null);
-        post(left.sendQueue(), RdmapControl.RDMA_WRITE, local, local, remote);
-        post(left.sendQueue(), RdmapControl.RDMA_READ_REQUEST, local, local, remote);
-        post(left.sendQueue(), RdmapControl.SEND_WITH_SE, local, local, null);
+        post(right.receiveQueue(), Opcode.RECEIVE, remote, remote, null);
+        post(left.sendQueue(), Opcode.RDMA_WRITE, local, local, remote);
+        post(left.sendQueue(), Opcode.RDMA_READ, local, local, remote);
+        post(left.sendQueue(), Opcode.SEND, local, local, null);
         left.stream().onWorkPosted();
         right.stream().onWorkPosted();
         pair.run();

@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.testing.TestMemory;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.WorkRequest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -33,7 +35,7 @@ class WorkQueueTest {
     private static long fill(WorkQueue queue, long id) {
         long sequence = queue.claim();
         if (sequence >= 0) {
-            queue.slot(sequence).begin(id, RdmapControl.SEND, true, false);
+            queue.slot(sequence).set(new WorkRequest().reset(id, Opcode.SEND));
         }
         return sequence;
     }
@@ -164,9 +166,9 @@ class WorkQueueTest {
     void aRetiredElementForgetsItsRegions() {
         WorkQueue queue = new WorkQueue(1);
         MemoryRegion region = memory.region(8);
-        long sequence = fill(queue, 1);
+        long sequence = queue.claim();
         Wqe wqe = queue.slot(sequence);
-        wqe.addSge(region, 0, 8);
+        wqe.set(new WorkRequest().reset(1, Opcode.SEND).addSge(region, 0, 8));
         queue.publish(sequence);
         region.invalidate();
         assertThat(wqe.unusableRegion()).isSameAs(region);
@@ -180,10 +182,12 @@ class WorkQueueTest {
     void aSlotStartsAfreshEachTime() {
         WorkQueue queue = new WorkQueue(1);
         Wqe wqe = queue.slot(queue.claim());
-        wqe.begin(1, RdmapControl.SEND_WITH_INVALIDATE, true, true);
-        wqe.remote(5, 6);
-        wqe.invalidate(7);
-        wqe.addSge(memory.region(8), 0, 8);
+        wqe.set(new WorkRequest()
+                .reset(1, Opcode.SEND)
+                .fence(true)
+                .remote(5, 6)
+                .invalidateStag(7)
+                .addSge(memory.region(8), 0, 8));
         wqe.markStarted();
         wqe.markDone();
         wqe.endPosition(99);
@@ -192,7 +196,7 @@ class WorkQueueTest {
         queue.retire();
 
         wqe = queue.slot(queue.claim());
-        wqe.begin(2, RdmapControl.SEND, false, false);
+        wqe.set(new WorkRequest().reset(2, Opcode.SEND).signaled(false));
 
         assertThat(wqe.id()).isEqualTo(2);
         assertThat(wqe.length()).isZero();
@@ -210,6 +214,7 @@ class WorkQueueTest {
 
     /** Posts its share, waiting for room as a well-behaved poster does. */
     private static void postShare(WorkQueue queue, int poster, CountDownLatch start, AtomicBoolean failed) {
+        WorkRequest request = new WorkRequest();
         try {
             start.await();
             for (int i = 0; i < REQUESTS_EACH; i++) {
@@ -221,9 +226,8 @@ class WorkQueueTest {
                     Thread.onSpinWait();
                     sequence = queue.claim();
                 }
-                Wqe wqe = queue.slot(sequence);
-                wqe.begin((long) poster << 32 | i, RdmapControl.SEND, true, false);
-                wqe.remote(poster, i);
+                queue.slot(sequence)
+                        .set(request.reset((long) poster << 32 | i, Opcode.SEND).remote(poster, i));
                 queue.publish(sequence);
             }
         } catch (InterruptedException e) {

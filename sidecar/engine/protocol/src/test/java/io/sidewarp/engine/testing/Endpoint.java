@@ -6,12 +6,11 @@ package io.sidewarp.engine.testing;
 import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.rdmap.RdmapControl;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.rdmap.Receives;
 import io.sidewarp.engine.rdmap.StreamSettings;
 import io.sidewarp.engine.rdmap.WorkQueue;
-import io.sidewarp.engine.rdmap.Wqe;
+import io.sidewarp.engine.verbs.Opcode;
 
 /** A stream with its queues, its memory and a recorder of its notifications. */
 public final class Endpoint implements AutoCloseable {
@@ -40,8 +39,8 @@ public final class Endpoint implements AutoCloseable {
                         memory.stags(),
                         sendQueue,
                         options.sharedReceives() == null
-                                ? Receives.of(receiveQueue)
-                                : Receives.of(options.sharedReceives()),
+                                ? Receives.of(receiveQueue, () -> {})
+                                : Receives.of(options.sharedReceives(), () -> {}),
                         options.ird(),
                         options.ord(),
                         options.shortSegments(),
@@ -96,51 +95,51 @@ public final class Endpoint implements AutoCloseable {
     }
 
     public Work write(long id) {
-        return sendWork(RdmapControl.RDMA_WRITE, id);
+        return sendWork(Opcode.RDMA_WRITE, id);
     }
 
     public Work read(long id) {
-        return sendWork(RdmapControl.RDMA_READ_REQUEST, id);
+        return sendWork(Opcode.RDMA_READ, id);
     }
 
     public Work send(long id) {
-        return sendWork(RdmapControl.SEND, id);
+        return sendWork(Opcode.SEND, id);
     }
 
     public Work immediate(long id, long data) {
-        return sendWork(RdmapControl.IMMEDIATE, id).immediate(data);
+        return sendWork(Opcode.IMMEDIATE, id).immediate(data);
     }
 
     /** An operation without masks on 64 bits. */
     public Work fetchAdd(long id, long add) {
-        return sendWork(RdmapControl.ATOMIC_REQUEST, id).add(add, 0);
+        return sendWork(Opcode.FETCH_ADD, id).add(add, 0);
     }
 
     /** An operation without masks on 64 bits. */
     public Work compareSwap(long id, long compare, long swap) {
-        return sendWork(RdmapControl.ATOMIC_REQUEST, id).compareSwap(compare, -1L, swap, -1L);
+        return sendWork(Opcode.COMPARE_SWAP, id).compareSwap(compare, -1L, swap, -1L);
     }
 
     /** A Read of no bytes that completes when everything before it is placed. */
     public Work flush(long id) {
-        return sendWork(RdmapControl.RDMA_READ_REQUEST, id).operands(Wqe::flushOnly);
+        return sendWork(Opcode.FLUSH, id);
     }
 
     public Work invalidate(long id, MemoryRegion region) {
-        return sendWork(Wqe.LOCAL_INVALIDATE, id).subject(region, 0);
+        return sendWork(Opcode.LOCAL_INVALIDATE, id).subject(region, 0);
     }
 
     /** @param key of the new STag */
     public Work enable(long id, MemoryRegion region, int key) {
-        return sendWork(Wqe.ENABLE, id).subject(region, key);
+        return sendWork(Opcode.ENABLE, id).subject(region, key);
     }
 
-    private Work sendWork(int opcode, long id) {
+    private Work sendWork(Opcode opcode, long id) {
         return new Work(sendQueue, stream::onWorkPosted, opcode, id);
     }
 
     public Work receive(long id) {
-        return new Work(receiveQueue, stream::onWorkPosted, RdmapControl.SEND, id);
+        return new Work(receiveQueue, stream::onWorkPosted, Opcode.RECEIVE, id);
     }
 
     @Override
