@@ -200,7 +200,7 @@ final class KernelConnectionRequest implements ConnectionRequest, KernelQueuePai
             wanted.result().completeExceptionally(lapsed());
             return;
         }
-        if (!queuePair.begin()) {
+        if (!queuePair.beginAccept(this)) {
             wanted.result()
                     .completeExceptionally(
                             new IllegalStateException("queue pair " + queuePair.number() + " is not IDLE"));
@@ -208,7 +208,6 @@ final class KernelConnectionRequest implements ConnectionRequest, KernelQueuePai
         }
         acceptance = wanted;
         answered(Phase.ACCEPTED);
-        queuePair.setConnecting(this);
         int returned = id.accept(wanted.parameters(), queuePair.qpNumber(), queuePair.isShared());
         if (returned < 0) {
             fail(KernelErrors.connecting(remote, returned));

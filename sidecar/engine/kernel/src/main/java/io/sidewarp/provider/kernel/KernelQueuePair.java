@@ -11,14 +11,12 @@ import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.PostResult;
-import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
 import io.sidewarp.engine.verbs.QueuePairCounters;
-import io.sidewarp.engine.verbs.QueuePairEventListener;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.WorkRequest;
-import io.sidewarp.provider.Listeners;
 import io.sidewarp.provider.PostChecks;
+import io.sidewarp.provider.ProviderQueuePair;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
@@ -28,7 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** A queue pair of the device. */
-final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
+final class KernelQueuePair extends ProviderQueuePair implements CompletionRoutes.Owner {
 
     /** Interval of the checks whether posted work has completed. */
     private static final Duration LOOK = Duration.ofMillis(2);
@@ -43,7 +41,6 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
 
     private final KernelDevice device;
     private final KernelDomain domain;
-    private final long number;
     private final KernelCompletionQueue sendCompletions;
     private final KernelCompletionQueue receiveCompletions;
     private final @Nullable KernelSharedReceiveQueue sharedReceives;
@@ -51,21 +48,12 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
     private final long qp;
     private final int qpNumber;
     private final Arena arena = Arena.ofShared();
-    private final PostedWork sends;
-    private final PostedWork receives;
+    private final DeviceWorkQueue sends;
+    private final DeviceWorkQueue receives;
     private final WorkCounters counters = new WorkCounters();
-    private final CompletableFuture<Void> closed = new CompletableFuture<>();
-
-    private volatile QueuePairState state = QueuePairState.IDLE;
-    private volatile boolean ending;
     private volatile boolean gone;
     /** True if both sides closed in good order, as far as the device reports. */
     private volatile boolean gracefulEnd;
-
-    private volatile ConnectionAttributes attributes = ConnectionAttributes.UNCONNECTED;
-    private volatile QueuePairEventListener events = (queuePair, newState, error, message) -> {};
-    /** Lock that prevents a post after the last check of posted work. */
-    private final Object posting = new Object();
 
     // Used only on the loop.
     private @Nullable Connecting setup;
@@ -77,23 +65,23 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
     private boolean disconnecting;
 
     KernelQueuePair(KernelDevice device, KernelDomain domain, long number, QueuePairAttributes wanted, int maxSge) {
+        super(number);
         this.device = device;
         this.domain = domain;
-        this.number = number;
         this.sendCompletions = (KernelCompletionQueue) wanted.sendCompletions();
         this.receiveCompletions = (KernelCompletionQueue) wanted.receiveCompletions();
         this.sharedReceives = (KernelSharedReceiveQueue) wanted.sharedReceives();
         this.maxSge = maxSge;
         this.qp = create(wanted);
         this.qpNumber = Native.getInt(qp + VerbsLayout.QP_NUM);
-        this.sends = new PostedWork(
+        this.sends = new DeviceWorkQueue(
                 arena,
                 CompletionRoutes.sendTag(number),
                 wanted.sendQueue(),
                 maxSge,
                 (request, failed) -> device.dataPath().postSend(qp, request, failed));
         sends.setFlushSink(domain.sinkAddress(), domain.sinkKey());
-        this.receives = new PostedWork(
+        this.receives = new DeviceWorkQueue(
                 arena,
                 CompletionRoutes.receiveTag(number),
                 wanted.receiveQueue(),
@@ -160,12 +148,12 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
     }
 
     @Override
-    public PostedWork sends() {
+    public DeviceWorkQueue sends() {
         return sends;
     }
 
     @Override
-    public PostedWork receives() {
+    public DeviceWorkQueue receives() {
         return receives;
     }
 
@@ -187,11 +175,13 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
             case RDMA_WRITE, RDMA_READ, SEND, FLUSH -> request.sgeCount() <= maxSge && !request.isLocalFence();
             default -> false;
         };
-        synchronized (posting) {
-            if (state != QueuePairState.RTS || ending) {
+        // The lock prevents a post after the last check of posted work.
+        synchronized (this) {
+            if (!takesSends()) {
                 return PostResult.INVALID_STATE;
             }
-            PostResult check = PostChecks.checkSend(request, domain.facade(), number, attributes.ord(), false);
+            PostResult check = PostChecks.checkSend(
+                    request, domain.facade(), number(), attributes().ord(), false);
             if (check != PostResult.POSTED || !possible) {
                 return PostResult.INVALID_REQUEST;
             }
@@ -200,19 +190,16 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
     }
 
     @Override
-    public PostResult postReceive(WorkRequest request) {
-        synchronized (posting) {
-            if (state == QueuePairState.TERMINATE || state == QueuePairState.CLOSED) {
-                return PostResult.INVALID_STATE;
-            }
-            PostResult check = PostChecks.checkReceive(request, domain.facade(), number);
-            if (check != PostResult.POSTED || isShared() || request.sgeCount() > maxSge) {
-                return PostResult.INVALID_REQUEST;
-            }
-            return receives.post(request);
+    public synchronized PostResult postReceive(WorkRequest request) {
+        if (!takesReceives()) {
+            return PostResult.INVALID_STATE;
         }
+        PostResult check = PostChecks.checkReceive(request, domain.facade(), number());
+        if (check != PostResult.POSTED || isShared() || request.sgeCount() > maxSge) {
+            return PostResult.INVALID_REQUEST;
+        }
+        return receives.post(request);
     }
-
     // Set-up.
 
     @Override
@@ -222,14 +209,13 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
             throw new IllegalArgumentException("this connects to one address at a time, not to " + remotes);
         }
         CompletableFuture<ConnectionAttributes> result = new CompletableFuture<>();
-        if (!begin()) {
-            result.completeExceptionally(new IllegalStateException(
-                    "queue pair " + number + " is " + (ending ? "closed" : state) + ", not IDLE"));
+        if (!beginSetup()) {
+            result.completeExceptionally(notIdle());
             return result;
         }
         OutgoingConnection outgoing = new OutgoingConnection(device, this, remotes.getFirst(), parameters, result);
         device.loop().execute(() -> {
-            if (state == QueuePairState.CONNECTING) {
+            if (state() == QueuePairState.CONNECTING) {
                 setup = outgoing;
                 outgoing.start();
             } else {
@@ -240,34 +226,29 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         return result;
     }
 
-    /** Starts a set-up. Returns false when the queue pair is not IDLE, or is about to end. */
-    boolean begin() {
-        synchronized (posting) {
-            if (state != QueuePairState.IDLE || ending) {
-                return false;
-            }
-            state = QueuePairState.CONNECTING;
-            return true;
+    /**
+     * Begins a set-up, which is aborted when this side gives up. Returns false when the queue pair is not IDLE, or is
+     * about to end. On the loop.
+     */
+    boolean beginAccept(Connecting newSetup) {
+        if (!beginSetup()) {
+            return false;
         }
-    }
-
-    /** Sets the set-up to abort when this side gives up. On the loop. */
-    void setConnecting(Connecting newSetup) {
         setup = newSetup;
+        return true;
     }
-
     /**
      * Enters RDMA mode. On the loop.
      *
      * @return false when this side has given up meanwhile; the set-up is told by {@link Connecting#abort}
      */
     boolean onEstablished(CmId established, ConnectionAttributes agreed) {
-        if (state != QueuePairState.CONNECTING) {
+        if (state() != QueuePairState.CONNECTING) {
             return false;
         }
         setup = null;
         connection = established;
-        attributes = agreed;
+        setAttributes(agreed);
         change(QueuePairState.RTS, "established");
         return true;
     }
@@ -288,8 +269,8 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
     void onDisconnected(boolean orderly) {
         // Takes the completion of a flush that succeeded before the end.
         drain();
-        gracefulEnd = orderly && disconnecting && state == QueuePairState.CLOSING && !sends.hasFailed();
-        if (state == QueuePairState.RTS) {
+        gracefulEnd = orderly && disconnecting && state() == QueuePairState.CLOSING && !sends.hasFailed();
+        if (state() == QueuePairState.RTS) {
             cause = "closed by the peer";
             if (!sends.isUnconfirmed()) {
                 change(QueuePairState.CLOSING, cause);
@@ -300,8 +281,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
 
     /** Ends the stream. Reports an error if data was sent that may not have arrived. */
     private void end() {
-        boolean open = state == QueuePairState.RTS || state == QueuePairState.CLOSING;
-        if (open && !gracefulEnd && sends.isUnconfirmed()) {
+        if (isOpen() && !gracefulEnd && sends.isUnconfirmed()) {
             cause = UNCONFIRMED;
             change(QueuePairState.TERMINATE, cause);
         }
@@ -310,7 +290,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
 
     /** Handles an error that the device found. */
     void onError(String message) {
-        if (state == QueuePairState.RTS || state == QueuePairState.CLOSING) {
+        if (isOpen()) {
             cause = message;
             change(QueuePairState.TERMINATE, message);
             device.loop().schedule(CLOSE_LIMIT, () -> finish(message));
@@ -321,23 +301,23 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         }
     }
 
-    private void change(QueuePairState newState, String message) {
-        synchronized (posting) {
-            state = newState;
-        }
-        tell(newState, message);
+    private boolean isOpen() {
+        return state() == QueuePairState.RTS || state() == QueuePairState.CLOSING;
     }
 
-    private void tell(QueuePairState newState, String message) {
-        Listeners.tell(() -> events.onStateChange(this, newState, null, message));
+    private void change(QueuePairState newState, String message) {
+        synchronized (this) {
+            setState(newState);
+        }
+        tell(newState, null, message);
     }
 
     private void finish(String message) {
-        synchronized (posting) {
-            if (state == QueuePairState.CLOSED) {
+        synchronized (this) {
+            if (state() == QueuePairState.CLOSED) {
                 return;
             }
-            state = QueuePairState.CLOSED;
+            setState(QueuePairState.CLOSED);
         }
         // Asks the device to flush posted work. A device that has already done this refuses the change.
         int ignored = modify(qp, VerbsLayout.QPS_ERR, 0);
@@ -353,9 +333,9 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         gone = true;
         device.onClosed(this);
         sends.flush();
-        sendCompletions.deliverAll(sends, number);
+        sendCompletions.deliverAll(sends, number());
         receives.flush();
-        receiveCompletions.deliverAll(receives, number);
+        receiveCompletions.deliverAll(receives, number());
         try {
             Connecting unfinished = setup;
             if (unfinished != null) {
@@ -363,7 +343,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
             } else {
                 destroy();
             }
-            tell(QueuePairState.CLOSED, message);
+            tell(QueuePairState.CLOSED, null, message);
         } finally {
             release();
         }
@@ -377,7 +357,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         if (sharedReceives != null) {
             sharedReceives.release();
         }
-        closed.complete(null);
+        completeClosed();
     }
 
     private void drain() {
@@ -411,17 +391,17 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
 
     @Override
     public CompletableFuture<Void> disconnect() {
-        ending = true;
+        beginEnd();
         device.loop().execute(() -> {
-            if (state == QueuePairState.RTS) {
+            if (state() == QueuePairState.RTS) {
                 cause = "closed";
                 change(QueuePairState.CLOSING, cause);
                 awaitSends(System.nanoTime() + CLOSE_LIMIT.toNanos());
-            } else if (state == QueuePairState.IDLE || state == QueuePairState.CONNECTING) {
+            } else if (state() == QueuePairState.IDLE || state() == QueuePairState.CONNECTING) {
                 finish("closed before it was connected");
             }
         });
-        return closed.copy();
+        return closed();
     }
 
     /**
@@ -429,7 +409,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
      * disconnect. Some devices do not wait until the peer has received finished work.
      */
     private void awaitSends(long until) {
-        if (state != QueuePairState.CLOSING) {
+        if (state() != QueuePairState.CLOSING) {
             return;
         }
         drain();
@@ -437,7 +417,10 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
             device.loop().schedule(LOOK, () -> awaitSends(until));
             return;
         }
-        if (!confirming && sends.outstanding() == 0 && sends.isUnconfirmed() && attributes.ord() > 0) {
+        if (!confirming
+                && sends.outstanding() == 0
+                && sends.isUnconfirmed()
+                && attributes().ord() > 0) {
             confirming = sends.confirm();
             if (confirming) {
                 device.loop().schedule(LOOK, () -> awaitSends(until));
@@ -455,47 +438,22 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
 
     @Override
     public CompletableFuture<Void> abort() {
-        ending = true;
+        beginEnd();
         device.loop().execute(() -> finish("closed"));
-        return closed.copy();
+        return closed();
     }
 
-    @Override
-    public void close() {
-        abort();
-    }
-
-    // Attributes and counters.
-
-    @Override
-    public long number() {
-        return number;
-    }
-
-    @Override
-    public QueuePairState state() {
-        return state;
-    }
-
-    @Override
-    public ConnectionAttributes attributes() {
-        return attributes;
-    }
+    // State and counters.
 
     @Override
     public boolean isUnconfirmed() {
-        return state == QueuePairState.CLOSED && !gracefulEnd && sends.isUnconfirmed();
+        return state() == QueuePairState.CLOSED && !gracefulEnd && sends.isUnconfirmed();
     }
 
     /** Counts the work of this side. The device does not report Writes and Reads of the peer. */
     @Override
     public QueuePairCounters counters() {
         return counters.copy();
-    }
-
-    @Override
-    public void setEventListener(QueuePairEventListener listener) {
-        events = listener;
     }
 
     /** A set-up in progress. On the loop. */

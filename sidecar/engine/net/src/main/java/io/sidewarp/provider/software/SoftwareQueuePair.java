@@ -19,17 +19,15 @@ import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
-import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
 import io.sidewarp.engine.verbs.QueuePairCounters;
-import io.sidewarp.engine.verbs.QueuePairEventListener;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.RdmapError;
 import io.sidewarp.engine.verbs.StreamError;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
-import io.sidewarp.provider.Listeners;
 import io.sidewarp.provider.PostChecks;
+import io.sidewarp.provider.ProviderQueuePair;
 import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -41,10 +39,9 @@ import org.jspecify.annotations.Nullable;
  * does everything else. A new queue pair uses the caller's loop, if that is one of the engine's, else another loop of
  * the engine. Once the connection has a loop, the queue pair uses that.
  */
-public final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListener {
+public final class SoftwareQueuePair extends ProviderQueuePair implements CompletionSink, StreamListener {
 
     private final SoftwareDevice device;
-    private final long number;
     private final ProtectionDomain protectionDomain;
     private final SoftwareCompletionQueue sendCompletions;
     private final SoftwareCompletionQueue receiveCompletions;
@@ -52,21 +49,14 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
     private final WorkQueue receiveQueue;
     private final @Nullable SoftwareSharedReceiveQueue sharedReceives;
     private final Doorbell doorbell = new Doorbell(this::onWorkPosted);
-    private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final CompletableFuture<Void> sendPermitted = new CompletableFuture<>();
 
     private volatile EventLoop loop;
-    private volatile QueuePairState state = QueuePairState.IDLE;
-    // Set before the loop changes the state a moment later (RFC 5041 section 6.2.1).
-    private volatile boolean ending;
-    private volatile ConnectionAttributes attributes;
     private volatile int ord = Integer.MAX_VALUE;
     private volatile boolean extensions;
     private volatile boolean unconfirmed;
     private volatile @Nullable StreamError failure;
     private volatile Runnable receiveSupply = () -> {};
-    private volatile QueuePairEventListener events = (queuePair, newState, error, message) -> {};
-
     // Changed only on the event loop.
     private volatile @Nullable RdmapStream stream;
     private @Nullable ConnectionSetup setup;
@@ -76,8 +66,8 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
     private boolean urgent;
 
     SoftwareQueuePair(SoftwareDevice device, long number, QueuePairAttributes wanted, EventLoop loop) {
+        super(number);
         this.device = device;
-        this.number = number;
         this.protectionDomain = wanted.protectionDomain();
         this.sendCompletions = (SoftwareCompletionQueue) wanted.sendCompletions();
         this.receiveCompletions = (SoftwareCompletionQueue) wanted.receiveCompletions();
@@ -86,7 +76,6 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
         this.sharedReceives = (SoftwareSharedReceiveQueue) wanted.sharedReceives();
         this.loop = loop;
         this.timers = new StreamTimers(device.settings());
-        this.attributes = ConnectionAttributes.UNCONNECTED;
         protectionDomain.retainQueuePair();
         sendCompletions.retain();
         receiveCompletions.retain();
@@ -127,10 +116,10 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
 
     @Override
     public PostResult postSend(WorkRequest request) {
-        if (state != QueuePairState.RTS || ending) {
+        if (!takesSends()) {
             return PostResult.INVALID_STATE;
         }
-        PostResult check = PostChecks.checkSend(request, protectionDomain, number, ord, extensions);
+        PostResult check = PostChecks.checkSend(request, protectionDomain, number(), ord, extensions);
         if (check != PostResult.POSTED) {
             return check;
         }
@@ -138,7 +127,7 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
         if (sequence < 0) {
             return PostResult.QUEUE_FULL;
         }
-        WqeFiller.fillSend(request, sendQueue.slot(sequence));
+        sendQueue.slot(sequence).set(request);
         sendQueue.publish(sequence);
         ringDoorbell();
         return PostResult.POSTED;
@@ -146,31 +135,27 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
 
     @Override
     public PostResult postReceive(WorkRequest request) {
-        if (!takesReceives(state)) {
+        if (!takesReceives()) {
             return PostResult.INVALID_STATE;
         }
         if (sharedReceives != null) {
             return PostResult.INVALID_REQUEST;
         }
-        PostResult check = PostChecks.checkReceive(request, protectionDomain, number);
+        PostResult check = PostChecks.checkReceive(request, protectionDomain, number());
         if (check != PostResult.POSTED) {
             return check;
         }
-        if (!receiveQueue.post(request, WqeFiller::fillReceive)) {
+        if (!receiveQueue.post(request, (wanted, wqe) -> wqe.set(wanted))) {
             return PostResult.QUEUE_FULL;
         }
         if (!loop.inEventLoop()) {
             // As in Doorbell, the queue pair may have ended meanwhile. Then this receive has to be flushed, too.
             VarHandle.fullFence();
-            if (!takesReceives(state)) {
+            if (!takesReceives()) {
                 ringDoorbell();
             }
         }
         return PostResult.POSTED;
-    }
-
-    private static boolean takesReceives(QueuePairState state) {
-        return state != QueuePairState.TERMINATE && state != QueuePairState.CLOSED;
     }
 
     private void ringDoorbell() {
@@ -186,7 +171,7 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
         RdmapStream current = stream;
         if (current != null) {
             current.onWorkPosted();
-        } else if (state == QueuePairState.CLOSED) {
+        } else if (state() == QueuePairState.CLOSED) {
             flushUnconnected();
         }
     }
@@ -200,11 +185,11 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
             onOverrun();
             return;
         }
-        Opcode opcode = Opcodes.verbsOpcode(wqe);
+        Opcode opcode = wqe.operation();
         boolean success = status == CompletionStatus.SUCCESS;
         long length = opcode.isAtomic() ? Long.BYTES : wqe.length();
         WorkCompletion entry = sendCompletions.entry(sequence);
-        entry.set(wqe.id(), number, opcode, status, success ? length : 0);
+        entry.set(wqe.id(), number(), opcode, status, success ? length : 0);
         entry.setError(error);
         entry.setResult(false, success ? wqe.result() : 0);
         sendCompletions.publish(sequence);
@@ -228,7 +213,7 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
         int opcode = RdmapControl.opcode(control);
         boolean solicited = RdmapControl.isSolicited(opcode);
         WorkCompletion entry = receiveCompletions.entry(sequence);
-        entry.set(wqe.id(), number, Opcode.RECEIVE, status, length);
+        entry.set(wqe.id(), number(), Opcode.RECEIVE, status, length);
         entry.setError(error);
         entry.setReceived(solicited, RdmapControl.invalidates(opcode), invalidatedStag);
         entry.setResult(RdmapControl.isImmediate(opcode), wqe.result());
@@ -269,11 +254,9 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
             return CompletableFuture.failedFuture(SoftwareDevice.withoutSctp());
         }
         synchronized (this) {
-            if (state != QueuePairState.IDLE || ending) {
-                return CompletableFuture.failedFuture(new IllegalStateException(
-                        "queue pair " + number + " is " + (ending ? "closed" : state) + ", not IDLE"));
+            if (!beginSetup()) {
+                return CompletableFuture.failedFuture(notIdle());
             }
-            state = QueuePairState.CONNECTING;
             if (sctp != null) {
                 loop = sctp.loop();
             }
@@ -282,7 +265,7 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
                 ? new OutgoingTcpSetup(device, this, remotes, parameters)
                 : sctp.connect(this, remotes, parameters);
         loop.execute(() -> {
-            if (state == QueuePairState.CONNECTING) {
+            if (state() == QueuePairState.CONNECTING) {
                 setup = outgoing;
                 outgoing.start();
             } else {
@@ -298,10 +281,9 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
      * to end.
      */
     synchronized boolean beginAccept(EventLoop connectionLoop, ConnectionSetup incoming) {
-        if (state != QueuePairState.IDLE || ending) {
+        if (!beginSetup()) {
             return false;
         }
-        state = QueuePairState.CONNECTING;
         loop = connectionLoop;
         setup = incoming;
         return true;
@@ -311,7 +293,7 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
     void onEstablished(RdmapStream newStream, ConnectionAttributes agreed) {
         stream = newStream;
         setup = null;
-        attributes = agreed;
+        setAttributes(agreed);
         ord = agreed.ord();
         extensions = newStream.extensions();
         if (agreed.initiator() || agreed.llp() == Llp.SCTP) {
@@ -361,14 +343,14 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
     }
 
     private void finish(@Nullable StreamError error, String message) {
-        if (state == QueuePairState.CLOSED) {
+        if (state() == QueuePairState.CLOSED) {
             return;
         }
         timers.cancel();
         RdmapStream ended = stream;
         unconfirmed = ended != null && ended.isUnconfirmed();
         keep(error);
-        state = QueuePairState.CLOSED;
+        setState(QueuePairState.CLOSED);
         VarHandle.fullFence();
         try {
             // Looks again: a thread that has not seen this state may have posted a receive after the stream's last
@@ -388,7 +370,7 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
             sharedReceives.release();
         }
         device.onClosed(this);
-        closed.complete(null);
+        completeClosed();
     }
 
     private void keep(@Nullable StreamError error) {
@@ -399,8 +381,8 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
 
     private void changeState(QueuePairState newState, @Nullable StreamError error, String message) {
         keep(error);
-        state = newState;
-        Listeners.tell(() -> events.onStateChange(this, newState, error, message));
+        setState(newState);
+        tell(newState, error, message);
     }
 
     /** Completes receives of a queue pair that never had a stream. */
@@ -422,19 +404,14 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
                 current.close();
             }
         });
-        return closed.copy();
+        return closed();
     }
 
     @Override
     public CompletableFuture<Void> abort() {
         beginEnd();
         onLoop(this::abortOnLoop);
-        return closed.copy();
-    }
-
-    /** Prevents a later connect, so that the queue pair stays on the loop that will end it. */
-    private synchronized void beginEnd() {
-        ending = true;
+        return closed();
     }
 
     private void abortOnLoop() {
@@ -453,32 +430,17 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
         if (owner.inEventLoop()) {
             task.run();
         } else if (owner.isShuttingDown()) {
-            closed.complete(null);
+            completeClosed();
         } else {
             owner.execute(task);
         }
     }
 
-    @Override
-    public void close() {
-        abort();
-    }
-
     // Attributes and counters.
 
     @Override
-    public long number() {
-        return number;
-    }
-
-    @Override
-    public QueuePairState state() {
-        return state;
-    }
-
-    @Override
     public ConnectionAttributes attributes() {
-        ConnectionAttributes agreed = attributes;
+        ConnectionAttributes agreed = super.attributes();
         RdmapStream current = stream;
         return current == null ? agreed : agreed.withMulpdu(current.mulpdu());
     }
@@ -496,13 +458,6 @@ public final class SoftwareQueuePair implements QueuePair, CompletionSink, Strea
     @Override
     public QueuePairCounters counters() {
         RdmapStream current = stream;
-        return current == null
-                ? QueuePairCounters.NONE
-                : current.counters().read(current.segmentsSent(), current.segmentsReceived());
-    }
-
-    @Override
-    public void setEventListener(QueuePairEventListener listener) {
-        events = listener;
+        return current == null ? QueuePairCounters.NONE : current.counters();
     }
 }
