@@ -40,6 +40,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -159,32 +160,26 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
      * next loop in turn.
      */
     public EventLoop choose() {
-        for (EventExecutor executor : group) {
-            if (executor.inEventLoop()) {
-                return (EventLoop) executor;
-            }
-        }
-        return group.next();
+        EventExecutor own = ofCaller();
+        return own == null ? group.next() : (EventLoop) own;
     }
 
     /** True when the caller runs on one of these loops and so must not block. */
     public boolean inLoop() {
-        for (EventExecutor executor : group) {
-            if (executor.inEventLoop()) {
-                return true;
-            }
-        }
-        return false;
+        return ofCaller() != null;
     }
 
-    /** Returns whether the given loop is one of these loops. */
-    public boolean owns(EventLoop loop) {
+    private @Nullable EventExecutor ofCaller() {
         for (EventExecutor executor : group) {
-            if (executor.equals(loop)) {
-                return true;
+            if (executor.inEventLoop()) {
+                return executor;
             }
         }
-        return false;
+        return null;
+    }
+    /** Returns whether the given loop is one of these loops. */
+    public boolean owns(EventLoop loop) {
+        return group.equals(loop.parent());
     }
 
     boolean isEpoll() {

@@ -4,7 +4,7 @@
 package io.sidewarp.engine.net;
 
 import io.netty.channel.epoll.EpollTcpInfo;
-import io.sidewarp.engine.net.linux.SocketCalls;
+import io.sidewarp.engine.linux.SocketCalls;
 import java.util.ArrayDeque;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -46,10 +46,10 @@ final class LoopResources {
     LoopResources(NetSettings settings, IntFunction<StagingBuffer> allocator) {
         this.allocator = allocator;
         this.stagingCapacity = settings.stagingCapacity();
-        this.limit = settings.outputBuffers();
-        this.largeLimit = settings.largeOutputBuffers();
+        this.limit = settings.buffers().output();
+        this.largeLimit = settings.buffers().largeOutput();
         this.input = allocator.apply(stagingCapacity);
-        this.reassembly = new ReassemblyBuffers(settings.reassemblyOctets());
+        this.reassembly = new ReassemblyBuffers(settings.buffers().reassembly());
     }
 
     /**

@@ -8,39 +8,48 @@ import java.time.Duration;
 /**
  * Settings of sockets and event loops.
  *
- * @param stagingCapacity bytes of a buffer between socket and regions, from 128 KiB to less than
- *     {@link #LARGE_OUTPUT_CAPACITY}; a loop reads at most this much at a time
- * @param outputBuffers number of buffers that the connections of one loop can have in full sockets. Further connections
- *     use {@link #SHORT_OUTPUT_CAPACITY} until a buffer is free. The same number of buffers can hold the beginning of a
- *     long FPDU; the FPDUs of further connections are copied.
- * @param largeOutputBuffers how many of these buffers have {@link #LARGE_OUTPUT_CAPACITY} instead of
- *     {@link #stagingCapacity}
- * @param reassemblyOctets bytes of all buffers of a loop into which such FPDUs are copied, counting buffers above 4
- *     KiB. Above this limit the connection that has held its buffer for the longest time is ended.
- * @param defaultEmss bytes of a TCP segment where the operating system does not tell
- * @param lingerTimeout how long a connection whose FIN is acknowledged waits for the peer's FIN while nothing arrives
- * @param stallTimeout how long a peer may acknowledge nothing, or leave an FPDU incomplete, before its connection or
- *     association is aborted. While all output buffers are in use and other connections want one, the peer must read
- *     one buffer within this time.
- * @param keepAlive how long a peer may be silent before TCP probes whether it is still there, in whole seconds. A peer
- *     may leave data unacknowledged for twice this time. 0 disables both.
  * @param congestionControl name of TCP's congestion control, see {@link CongestionControl}
  * @param busyPoll the longest time that a loop without work polls before it sleeps
  */
-public record NetSettings(
-        int stagingCapacity,
-        int outputBuffers,
-        int largeOutputBuffers,
-        long reassemblyOctets,
-        int defaultEmss,
-        Duration lingerTimeout,
-        Duration stallTimeout,
-        Duration keepAlive,
-        String congestionControl,
-        Duration busyPoll) {
+public record NetSettings(Buffers buffers, Timeouts timeouts, String congestionControl, Duration busyPoll) {
 
     /**
-     * Smallest {@link #stagingCapacity}. It holds the largest FPDU with Markers, and the other input that was read with
+     * Buffers of one loop.
+     *
+     * @param staging bytes of a buffer between socket and regions, from 128 KiB to less than
+     *     {@link #LARGE_OUTPUT_CAPACITY}; a loop reads at most this much at a time
+     * @param output number of buffers that the connections can have in full sockets. Further connections use
+     *     {@link #SHORT_OUTPUT_CAPACITY} until a buffer is free. The same number of buffers can hold the beginning of a
+     *     long FPDU; the FPDUs of further connections are copied.
+     * @param largeOutput how many of these buffers have {@link #LARGE_OUTPUT_CAPACITY} instead of {@code staging}
+     * @param reassembly bytes of all buffers into which such FPDUs are copied, counting buffers above 4 KiB. Above this
+     *     limit the connection that has held its buffer for the longest time is ended.
+     */
+    public record Buffers(int staging, int output, int largeOutput, long reassembly) {
+
+        public Buffers {
+            if (staging < MIN_STAGING_CAPACITY || staging >= LARGE_OUTPUT_CAPACITY) {
+                throw new IllegalArgumentException(
+                        "staging buffers cannot have " + staging + " bytes: at least " + MIN_STAGING_CAPACITY
+                                + " are needed for the largest FPDU; use less than " + LARGE_OUTPUT_CAPACITY);
+            }
+        }
+    }
+
+    /**
+     * Times that a peer has.
+     *
+     * @param linger how long a connection whose FIN is acknowledged waits for the peer's FIN while nothing arrives
+     * @param stall how long a peer may acknowledge nothing, or leave an FPDU incomplete, before its connection or
+     *     association is aborted. While all output buffers are in use and other connections want one, the peer must
+     *     read one buffer within this time.
+     * @param keepAlive how long a peer may be silent before TCP probes whether it is still there, in whole seconds. A
+     *     peer may leave data unacknowledged for twice this time. 0 disables both.
+     */
+    public record Timeouts(Duration linger, Duration stall, Duration keepAlive) {}
+
+    /**
+     * Smallest {@link Buffers#staging}. It holds the largest FPDU with Markers, and the other input that was read with
      * it.
      */
     public static final int MIN_STAGING_CAPACITY = 128 * 1024;
@@ -64,28 +73,15 @@ public record NetSettings(
      */
     public static final Duration BUSY_POLL = Duration.ofNanos(300_000);
 
-    public NetSettings {
-        if (stagingCapacity < MIN_STAGING_CAPACITY || stagingCapacity >= LARGE_OUTPUT_CAPACITY) {
-            throw new IllegalArgumentException(
-                    "staging buffers cannot have " + stagingCapacity + " bytes: at least " + MIN_STAGING_CAPACITY
-                            + " are needed for the largest FPDU; use less than " + LARGE_OUTPUT_CAPACITY);
-        }
-    }
-
     /**
-     * Returns the defaults: 256 KiB, 128 buffers with 8 large ones among them, 32 MiB, 1448 bytes, 5 s, 60 s, 60 s,
+     * Returns the defaults: 256 KiB, 128 buffers with 8 large ones among them, 32 MiB, 5 s, 60 s, 60 s,
      * {@link CongestionControl#AUTOMATIC}, and {@link #defaultBusyPoll()}.
      */
     public static NetSettings defaults() {
+        Duration minute = Duration.ofSeconds(60);
         return new NetSettings(
-                256 * 1024,
-                128,
-                8,
-                32L << 20,
-                1448,
-                Duration.ofSeconds(5),
-                Duration.ofSeconds(60),
-                Duration.ofSeconds(60),
+                new Buffers(256 * 1024, 128, 8, 32L << 20),
+                new Timeouts(Duration.ofSeconds(5), minute, minute),
                 CongestionControl.AUTOMATIC,
                 defaultBusyPoll());
     }
@@ -98,116 +94,56 @@ public record NetSettings(
         return Processors.mayKeepOneBusy() ? BUSY_POLL : Duration.ZERO;
     }
 
+    public int stagingCapacity() {
+        return buffers.staging;
+    }
+
+    public Duration stallTimeout() {
+        return timeouts.stall;
+    }
+
+    public Duration keepAlive() {
+        return timeouts.keepAlive;
+    }
+
+    private NetSettings with(Buffers newBuffers) {
+        return new NetSettings(newBuffers, timeouts, congestionControl, busyPoll);
+    }
+
+    private NetSettings with(Timeouts newTimeouts) {
+        return new NetSettings(buffers, newTimeouts, congestionControl, busyPoll);
+    }
+
     public NetSettings withStagingCapacity(int octets) {
-        return new NetSettings(
-                octets,
-                outputBuffers,
-                largeOutputBuffers,
-                reassemblyOctets,
-                defaultEmss,
-                lingerTimeout,
-                stallTimeout,
-                keepAlive,
-                congestionControl,
-                busyPoll);
+        return with(new Buffers(octets, buffers.output, buffers.largeOutput, buffers.reassembly));
     }
 
     /** Returns the settings with other numbers of output buffers: of all, and of the large buffers among them. */
-    public NetSettings withOutputBuffers(int buffers, int large) {
-        return new NetSettings(
-                stagingCapacity,
-                buffers,
-                large,
-                reassemblyOctets,
-                defaultEmss,
-                lingerTimeout,
-                stallTimeout,
-                keepAlive,
-                congestionControl,
-                busyPoll);
+    public NetSettings withOutputBuffers(int number, int large) {
+        return with(new Buffers(buffers.staging, number, large, buffers.reassembly));
     }
 
     public NetSettings withReassemblyOctets(long octets) {
-        return new NetSettings(
-                stagingCapacity,
-                outputBuffers,
-                largeOutputBuffers,
-                octets,
-                defaultEmss,
-                lingerTimeout,
-                stallTimeout,
-                keepAlive,
-                congestionControl,
-                busyPoll);
+        return with(new Buffers(buffers.staging, buffers.output, buffers.largeOutput, octets));
     }
 
     public NetSettings withLingerTimeout(Duration timeout) {
-        return new NetSettings(
-                stagingCapacity,
-                outputBuffers,
-                largeOutputBuffers,
-                reassemblyOctets,
-                defaultEmss,
-                timeout,
-                stallTimeout,
-                keepAlive,
-                congestionControl,
-                busyPoll);
+        return with(new Timeouts(timeout, timeouts.stall, timeouts.keepAlive));
     }
 
     public NetSettings withStallTimeout(Duration timeout) {
-        return new NetSettings(
-                stagingCapacity,
-                outputBuffers,
-                largeOutputBuffers,
-                reassemblyOctets,
-                defaultEmss,
-                lingerTimeout,
-                timeout,
-                keepAlive,
-                congestionControl,
-                busyPoll);
+        return with(new Timeouts(timeouts.linger, timeout, timeouts.keepAlive));
     }
 
     public NetSettings withKeepAlive(Duration silence) {
-        return new NetSettings(
-                stagingCapacity,
-                outputBuffers,
-                largeOutputBuffers,
-                reassemblyOctets,
-                defaultEmss,
-                lingerTimeout,
-                stallTimeout,
-                silence,
-                congestionControl,
-                busyPoll);
+        return with(new Timeouts(timeouts.linger, timeouts.stall, silence));
     }
 
     public NetSettings withCongestionControl(String name) {
-        return new NetSettings(
-                stagingCapacity,
-                outputBuffers,
-                largeOutputBuffers,
-                reassemblyOctets,
-                defaultEmss,
-                lingerTimeout,
-                stallTimeout,
-                keepAlive,
-                name,
-                busyPoll);
+        return new NetSettings(buffers, timeouts, name, busyPoll);
     }
 
     public NetSettings withBusyPoll(Duration time) {
-        return new NetSettings(
-                stagingCapacity,
-                outputBuffers,
-                largeOutputBuffers,
-                reassemblyOctets,
-                defaultEmss,
-                lingerTimeout,
-                stallTimeout,
-                keepAlive,
-                congestionControl,
-                time);
+        return new NetSettings(buffers, timeouts, congestionControl, time);
     }
 }

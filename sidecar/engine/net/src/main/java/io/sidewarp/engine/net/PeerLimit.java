@@ -15,6 +15,6 @@ public enum PeerLimit {
      * much memory, and this FPDU was the oldest.
      */
     INCOMPLETE_FPDU,
-    /** The peer did not close its side within {@link NetSettings#lingerTimeout}. */
+    /** The peer did not close its side within {@link NetSettings.Timeouts#linger}. */
     LINGER
 }

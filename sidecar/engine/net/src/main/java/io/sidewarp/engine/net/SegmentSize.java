@@ -6,9 +6,7 @@ package io.sidewarp.engine.net;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.epoll.EpollTcpInfo;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Bytes of a segment of a TCP connection (EMSS, RFC 5044 section 2), which change with the path. The kernel is asked
@@ -19,23 +17,24 @@ final class SegmentSize {
     /** Interval between two questions to the kernel. */
     private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
+    /** Bytes of a segment where the operating system does not tell. */
+    private static final int DEFAULT_EMSS = 1448;
+
     private final SocketChannel channel;
     private final LoopResources resources;
     private final Runnable onChange;
-    private final Runnable look = this::look;
-    private @Nullable ScheduledFuture<?> scheduled;
-    private int emss;
+    private final LoopTimer look;
+    private int emss = DEFAULT_EMSS;
     private long calls;
 
     /**
-     * @param initial bytes of a segment, where the operating system does not tell
      * @param onChange runs when {@link #emss} has changed outside of a call
      */
-    SegmentSize(SocketChannel channel, LoopResources resources, int initial, Runnable onChange) {
+    SegmentSize(SocketChannel channel, LoopResources resources, Runnable onChange) {
         this.channel = channel;
         this.resources = resources;
-        this.emss = initial;
         this.onChange = onChange;
+        this.look = new LoopTimer(channel.eventLoop(), this::look);
     }
 
     /** Returns the segment size that the kernel told recently. */
@@ -62,21 +61,17 @@ final class SegmentSize {
 
     /** Starts the periodic questions when the peer has something to acknowledge. Cheap to repeat. */
     void onOutput() {
-        if (scheduled == null && channel instanceof EpollSocketChannel) {
-            scheduled = channel.eventLoop().schedule(look, PERIOD_NANOS, TimeUnit.NANOSECONDS);
+        if (channel instanceof EpollSocketChannel) {
+            look.start(PERIOD_NANOS);
         }
     }
 
     /** Ends the questions with the connection. Otherwise the loop would keep the connection until the timer expires. */
     void end() {
-        if (scheduled != null) {
-            scheduled.cancel(false);
-            scheduled = null;
-        }
+        look.stop();
     }
 
     private void look() {
-        scheduled = null;
         int before = emss;
         if (ask()) {
             onOutput();

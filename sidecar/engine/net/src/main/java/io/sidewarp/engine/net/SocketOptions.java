@@ -5,7 +5,10 @@ package io.sidewarp.engine.net;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.epoll.EpollSocketChannelConfig;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.SocketChannelConfig;
+import java.time.Duration;
 import java.util.function.Supplier;
 
 /** Sets the options of a connection's socket and channel, before any data moves. */
@@ -21,15 +24,17 @@ final class SocketOptions {
      */
     private static final int READS_PER_TURN = 2;
 
-    private SocketOptions() {}
+    /** Number of unanswered probes after which a peer counts as gone. */
+    private static final int PROBES = 3;
 
+    private SocketOptions() {}
     /** @param target returns the view to read into, with one reference for the channel */
     static void apply(SocketChannel channel, NetSettings settings, Supplier<ByteBuf> target) {
         channel.config().setTcpNoDelay(true);
         channel.config().setAllowHalfClosure(true);
         // When a write fails, the last input of the peer may still be in the socket.
         channel.config().setAutoClose(false);
-        KeepAlive.apply(channel, settings.keepAlive());
+        keepAlive(channel, settings.keepAlive());
         CongestionControl.apply(channel, settings.congestionControl());
         boolean toldAgain = EngineLoops.tellsAgain(channel);
         channel.config()
@@ -37,5 +42,21 @@ final class SocketOptions {
                         target, settings.stagingCapacity(), toldAgain ? 1 : READS_PER_TURN, toldAgain));
         // One buffer is written at a time; "writable" then means that the socket took all of it.
         channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(1, 1));
+    }
+
+    /**
+     * Lets TCP detect a peer that disappeared silently while this side sends nothing to it. After the idle time
+     * {@link #PROBES} probes follow, within the same time again. An operating system that does not accept these times
+     * uses its own. {@link UserTimeout} detects the other peers.
+     */
+    static void keepAlive(SocketChannel channel, Duration idle) {
+        SocketChannelConfig config = channel.config();
+        config.setKeepAlive(!idle.isZero());
+        if (!idle.isZero() && config instanceof EpollSocketChannelConfig epoll) {
+            int seconds = Math.toIntExact(idle.toSeconds());
+            epoll.setTcpKeepIdle(seconds);
+            epoll.setTcpKeepIntvl(Math.max(1, seconds / PROBES));
+            epoll.setTcpKeepCnt(PROBES);
+        }
     }
 }

@@ -3,11 +3,9 @@
 
 package io.sidewarp.engine.net;
 
+import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Closes a TCP connection in order: a FIN follows the last output, and then the peer's FIN arrives. Until the peer has
@@ -28,14 +26,12 @@ final class TcpClosing {
     private final Duration patience;
     private final Runnable onImpatience;
     private final StallWatch unacknowledged;
-    private final Runnable check = this::check;
-
+    private final LoopTimer check;
     private boolean finWanted;
     private boolean inputUnwanted;
     private boolean outputShut;
     private boolean outputAcknowledged;
     private boolean inputShut;
-    private @Nullable ScheduledFuture<?> scheduled;
     private long lastInputNanos;
 
     /**
@@ -45,10 +41,10 @@ final class TcpClosing {
      */
     TcpClosing(SocketChannel channel, NetSettings settings, Runnable onImpatience, Runnable onStall) {
         this.channel = channel;
-        this.patience = settings.lingerTimeout();
+        this.patience = settings.timeouts().linger();
         this.onImpatience = onImpatience;
-        this.unacknowledged = new StallWatch(
-                channel.eventLoop(), settings.stallTimeout(), () -> LastOutput.acknowledged(channel), onStall);
+        this.check = new LoopTimer(channel.eventLoop(), this::check);
+        this.unacknowledged = new StallWatch(channel.eventLoop(), settings.stallTimeout(), this::acknowledged, onStall);
     }
 
     /** Notes that the peer sent something. */
@@ -108,28 +104,35 @@ final class TcpClosing {
 
     /** Checks for the acknowledgement of the FIN. The linger time of the peer begins with this acknowledgement. */
     private void look() {
-        outputAcknowledged = LastOutput.acknowledged(channel) == StallWatch.NOT_WAITING;
+        outputAcknowledged = acknowledged() == StallWatch.NOT_WAITING;
         lastInputNanos = System.nanoTime();
         schedule(outputAcknowledged ? patience.toNanos() : patience.toNanos() / LOOKS);
     }
 
     private void schedule(long nanos) {
-        if (scheduled == null && channel.isOpen()) {
-            scheduled = channel.eventLoop().schedule(check, nanos, TimeUnit.NANOSECONDS);
+        if (channel.isOpen()) {
+            check.start(nanos);
         }
     }
 
+    /**
+     * Returns how many bytes the peer has acknowledged, while it has not acknowledged the FIN. Returns
+     * {@link StallWatch#NOT_WAITING} when it has, or where the operating system does not tell. Allocates.
+     */
+    private long acknowledged() {
+        if (!(channel instanceof EpollSocketChannel epoll) || !epoll.isOpen()) {
+            return StallWatch.NOT_WAITING;
+        }
+        TcpInfo info = new TcpInfo(epoll);
+        return info.isFinUnacknowledged() ? info.acknowledged() : StallWatch.NOT_WAITING;
+    }
     /** Ends the timers with the connection. Otherwise the loop would keep the connection until they expire. */
     void end() {
         unacknowledged.end();
-        if (scheduled != null) {
-            scheduled.cancel(false);
-            scheduled = null;
-        }
+        check.stop();
     }
 
     private void check() {
-        scheduled = null;
         if (!channel.isOpen() || inputShut) {
             return;
         }

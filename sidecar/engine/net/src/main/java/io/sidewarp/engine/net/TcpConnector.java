@@ -31,17 +31,6 @@ public final class TcpConnector {
     public static CompletableFuture<Void> connect(
             EngineLoops loops, EventLoop loop, InetSocketAddress remote, Consumer<TcpTransport> onConnected) {
         CompletableFuture<Void> result = new CompletableFuture<>();
-        connect(loops, loop, remote, result, onConnected);
-        return result;
-    }
-
-    /** @param result of {@link #connect(EngineLoops, EventLoop, InetSocketAddress, Consumer)} */
-    static void connect(
-            EngineLoops loops,
-            EventLoop loop,
-            InetSocketAddress remote,
-            CompletableFuture<Void> result,
-            Consumer<TcpTransport> onConnected) {
         Bootstrap bootstrap = new Bootstrap()
                 .group(loop)
                 .channel(loops.channelType())
@@ -78,5 +67,6 @@ public final class TcpConnector {
                 result.completeExceptionally(e);
             }
         });
+        return result;
     }
 }

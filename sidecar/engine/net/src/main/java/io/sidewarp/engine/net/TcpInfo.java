@@ -15,6 +15,9 @@ final class TcpInfo {
     private static final int TCP_INFO = 11;
 
     private static final int STATE_OFFSET = 0;
+    private static final int FIN_WAIT_1 = 4;
+    private static final int LAST_ACK = 9;
+    private static final int CLOSING = 11;
     private static final int UNACKNOWLEDGED_OFFSET = 24;
     private static final int BYTES_ACKED_OFFSET = 120;
     private static final int NOT_SENT_OFFSET = 144;
@@ -31,10 +34,11 @@ final class TcpInfo {
         info = channel.config().getOption(OPTION).order(ByteOrder.nativeOrder());
     }
 
-    int state() {
-        return info.get(STATE_OFFSET);
+    /** Returns whether this side has sent a FIN that the peer has not acknowledged (RFC 793 section 3.2). */
+    boolean isFinUnacknowledged() {
+        int state = info.get(STATE_OFFSET);
+        return state == FIN_WAIT_1 || state == LAST_ACK || state == CLOSING;
     }
-
     /** Returns the bytes that the peer has acknowledged. */
     long acknowledged() {
         return info.getLong(BYTES_ACKED_OFFSET);

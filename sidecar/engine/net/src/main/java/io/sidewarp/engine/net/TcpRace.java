@@ -4,8 +4,8 @@
 package io.sidewarp.engine.net;
 
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.ScheduledFuture;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -14,7 +14,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class TcpRace {
 
     /** Time for which an attempt runs alone (RFC 8305 section 8). */
-    static final long ATTEMPT_DELAY_MILLIS = 250;
+    private static final Duration ATTEMPT_DELAY = Duration.ofMillis(250);
 
     private final EngineLoops loops;
     private final EventLoop loop;
@@ -35,7 +34,7 @@ public final class TcpRace {
     private final Map<InetSocketAddress, CompletableFuture<Void>> attempts = new LinkedHashMap<>();
     private final Map<InetSocketAddress, Throwable> failures = new LinkedHashMap<>();
     private final CompletableFuture<Void> result = new CompletableFuture<>();
-    private @Nullable ScheduledFuture<?> timer;
+    private final LoopTimer nextAttempt;
     private @Nullable InetSocketAddress winner;
 
     private TcpRace(
@@ -47,8 +46,8 @@ public final class TcpRace {
         this.loop = loop;
         this.waiting = new ArrayDeque<>(order(remotes));
         this.onConnected = onConnected;
+        this.nextAttempt = new LoopTimer(loop, this::begin);
     }
-
     /**
      * Connects. The caller and the operating system limit the time. Call this on the loop.
      *
@@ -98,16 +97,16 @@ public final class TcpRace {
     }
 
     private void begin() {
-        cancelTimer();
+        nextAttempt.stop();
         InetSocketAddress remote = waiting.poll();
         if (remote == null) {
             return;
         }
-        CompletableFuture<Void> attempt = new CompletableFuture<>();
+        CompletableFuture<Void> attempt =
+                TcpConnector.connect(loops, loop, remote, transport -> onAnswer(remote, transport));
         attempts.put(remote, attempt);
-        TcpConnector.connect(loops, loop, remote, attempt, transport -> onAnswer(remote, transport));
         if (!waiting.isEmpty()) {
-            timer = loop.schedule(this::begin, ATTEMPT_DELAY_MILLIS, TimeUnit.MILLISECONDS);
+            nextAttempt.start(ATTEMPT_DELAY);
         }
         attempt.whenComplete((ignored, failure) -> {
             attempts.remove(remote);
@@ -140,16 +139,9 @@ public final class TcpRace {
     /** Ends the race: no further attempt begins, and all attempts except the winner are closed. */
     private void end() {
         waiting.clear();
-        cancelTimer();
+        nextAttempt.stop();
         for (CompletableFuture<Void> attempt : List.copyOf(attempts.values())) {
             attempt.cancel(false);
-        }
-    }
-
-    private void cancelTimer() {
-        if (timer != null) {
-            timer.cancel(false);
-            timer = null;
         }
     }
 

@@ -21,18 +21,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One TCP connection below MPA. Input is read into the loop's buffer and parsed there. Output is produced into one
- * buffer and given to the socket in one call. No more output is produced until the socket took all of it.
- *
- * <p>A connection therefore holds a buffer only while the socket is full. While others hold all of the limited buffers,
- * the connection uses short ones. Once warm, nothing is allocated.
+ * One TCP connection below MPA. Input is read into the loop's buffer and parsed there. {@link TcpOutput} sends the
+ * output. Once warm, nothing is allocated.
  */
 public final class TcpTransport extends ChannelInboundHandlerAdapter implements MpaTransport {
 
-    /** Buffers written in a row before other tasks of the loop get their turn. */
-    private static final int WRITES_PER_SHARE = 8;
-    /** Bytes written in a row before other tasks of the loop get their turn. */
-    private static final int OCTETS_PER_SHARE = NetSettings.LARGE_OUTPUT_CAPACITY / 2;
     /**
      * Reads in a row when the socket takes no more output. They cover more than the socket holds; the number is limited
      * because a peer may continue to send.
@@ -46,27 +39,17 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final EngineLoops loops;
     private final LoopResources resources;
     private final NetSettings settings;
-    private final TurnShare drive;
-    private final OutputTurn turn = new OutputTurn(this::scheduleDrive);
     private final RecentInput.Source inputSource = this::takeInput;
     private final TcpClosing closing;
-    private final OutputStall stall;
     private final StallWatch fpduWatch;
-    private final UserTimeout userTimeout;
-    private final SegmentSize segmentSize;
-    private final SocketWriter writer;
     private final ConnectionInput connectionInput;
-    private final OutputRamp ramp = new OutputRamp();
+    private final TcpOutput output;
     private final int descriptor;
     private final boolean toldAgain;
     private final DeferredTask secondRead;
 
     private @Nullable MpaConnection connection;
-    private boolean outputWanted;
-    private boolean driveScheduled;
-    private boolean driving;
     private boolean reading;
-    private long producedOctets;
     private boolean aborted;
     private boolean lost;
 
@@ -76,17 +59,17 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.loops = loops;
         this.resources = loops.resources(loop);
         this.settings = loops.settings();
-        this.segmentSize = new SegmentSize(channel, resources, settings.defaultEmss(), this::requestOutput);
-        this.closing = new TcpClosing(channel, settings, this::onPeerLingers, this::onLastOutputStalls);
+        this.closing = new TcpClosing(
+                channel,
+                settings,
+                () -> loseTo(PeerLimit.LINGER, "the peer did not close its side in time"),
+                this::onLastOutputStalls);
         this.fpduWatch = new StallWatch(loop, settings.stallTimeout(), this::fpduProgress, this::onIncompleteFpdu);
-        this.userTimeout = new UserTimeout(channel, settings);
         this.connectionInput = new ConnectionInput(resources, this::onFpduInTheWay);
-        this.writer = new SocketWriter(channel, resources, segmentSize);
-        this.stall = new OutputStall(channel, writer, resources, settings, this::onStall);
+        this.output = new TcpOutput(this, channel, resources, settings, closing);
         this.descriptor =
                 channel instanceof EpollSocketChannel epoll ? epoll.fd().intValue() : NO_DESCRIPTOR;
         this.toldAgain = EngineLoops.tellsAgain(channel);
-        this.drive = new TurnShare(loop, this::driveGuarded);
         this.secondRead = new DeferredTask(loop, 1, this::takeInput);
         SocketOptions.apply(channel, settings, connectionInput::target);
     }
@@ -118,8 +101,24 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     /** Sets the state machine above. Call this before any byte moves. */
     public void bind(MpaConnection newConnection) {
         connection = newConnection;
-        userTimeout.begin();
+        output.begin();
         CongestionControl.applyConnected(channel, settings.congestionControl());
+    }
+
+    /** Returns the state machine above, or null before {@link #bind}. */
+    @Nullable
+    MpaConnection connection() {
+        return connection;
+    }
+
+    /** Returns whether input is being delivered. Output that is requested meanwhile follows the input. */
+    boolean isReading() {
+        return reading;
+    }
+
+    /** Returns whether the connection is over. */
+    boolean isLost() {
+        return lost;
     }
 
     /** Returns the loop that owns this connection. */
@@ -169,7 +168,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     private void noteInput(int octets, long nanoTime) {
         // While the socket is full, the loop must ask epoll, which also reports room for output.
-        if (descriptor != NO_DESCRIPTOR && !writer.isPending()) {
+        if (descriptor != NO_DESCRIPTOR && !output.isPending()) {
             RecentInput.ofThisLoop().onInput(inputSource, octets, nanoTime);
         }
     }
@@ -226,9 +225,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             connection.receiveDone();
             fpduWatch.begin();
         }
-        if (outputWanted) {
-            drive();
-        }
+        output.onInputDone();
         resources.reassembly().keepWithinLimit();
     }
 
@@ -277,7 +274,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
     }
 
-    private void failHere(Throwable cause) {
+    void failHere(Throwable cause) {
         loops.onFault(cause);
         lose("this side failed: " + cause);
         abort();
@@ -288,7 +285,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
      * connection can still be read, and comes first. It may be the Terminate that says why (RFC 5040 sections 5.4 and
      * 6.2.2).
      */
-    private void failOutput(IOException cause) {
+    void failOutput(IOException cause) {
         if (aborted) {
             // The abort removed the output from the socket; the channel reports the close.
             return;
@@ -305,7 +302,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         channel.close();
     }
 
-    private void loseTo(PeerLimit limit, String cause) {
+    void loseTo(PeerLimit limit, String cause) {
         if (!lost) {
             loops.onLimit(limit);
         }
@@ -327,150 +324,31 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void requestOutput() {
-        outputWanted = true;
-        if (!driving && !reading && !writer.isPending()) {
-            scheduleDrive();
-        }
-    }
-
-    private void scheduleDrive() {
-        if (!driveScheduled) {
-            driveScheduled = true;
-            drive.request();
-        }
-    }
-
-    /** Runs as a task of the loop, where nobody else catches exceptions. */
-    private void driveGuarded() {
-        try {
-            drive();
-        } catch (RuntimeException | Error e) {
-            failHere(e);
-        }
-    }
-
-    private void drive() {
-        driveScheduled = false;
-        if (driving) {
-            return;
-        }
-        driving = true;
-        try {
-            long end = producedOctets + OCTETS_PER_SHARE;
-            int writes = WRITES_PER_SHARE;
-            while (writes > 0 && producedOctets < end && produce()) {
-                writes--;
-            }
-            if (writes == 0 || producedOctets >= end) {
-                drive.use();
-            }
-        } finally {
-            driving = false;
-        }
-        boolean wanted = outputWanted && !lost && !closing.isOutputShut();
-        if (wanted && !writer.isPending()) {
-            scheduleDrive();
-        }
-        if (writer.isPending() || !driveScheduled) {
-            // A connection with a full socket, or with nothing to send, needs no other buffer.
-            resources.giveUp(turn);
-        }
-        if (!writer.isPending() && !driveScheduled) {
-            writer.pause();
-        }
-        finishClose();
-    }
-
-    /** Produces and writes one buffer. Returns false when there is nothing to do or the socket is full. */
-    private boolean produce() {
-        if (connection == null || writer.isPending() || lost || closing.isOutputShut()) {
-            return false;
-        }
-        StagingBuffer buffer = turn.isWaiting() ? null : resources.acquireOutput(turn);
-        if (buffer == null) {
-            buffer = resources.shortOutput();
-        }
-        outputWanted = false;
-        int octets = 0;
-        try {
-            octets = connection.produce(buffer.wire(), 0, room(buffer));
-        } finally {
-            if (octets == 0) {
-                resources.releaseOutput(buffer, true);
-            }
-        }
-        producedOctets += octets;
-        RecentInput.ofThisLoop().onOutput(octets);
-        return octets > 0 && write(buffer, octets) && onWritten();
-    }
-
-    /** Returns how many bytes of a buffer may be used. */
-    private int room(StagingBuffer buffer) {
-        int capacity = buffer.wire().capacity();
-        return capacity == NetSettings.SHORT_OUTPUT_CAPACITY
-                ? capacity
-                : writer.room(Math.min(capacity, ramp.next(System.nanoTime(), LoopIdleness.ofThisLoop())));
-    }
-
-    /** Gives a buffer to the socket. Returns false when the socket did not take all of it, or failed. */
-    private boolean write(StagingBuffer buffer, int octets) {
-        userTimeout.onOutput();
-        segmentSize.onOutput();
-        try {
-            if (writer.write(buffer, octets)) {
-                return true;
-            }
-            stall.begin();
-        } catch (IOException e) {
-            failOutput(e);
-        }
-        return false;
-    }
-
-    private void onStall(String cause) {
-        loseTo(PeerLimit.STALL, cause);
+        output.request();
     }
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
-        if (channel.isWritable() && writer.isPending() && !driving && onWritten()) {
-            drive();
-        }
-    }
-
-    /** Releases the pending buffer, which the socket took. */
-    private boolean onWritten() {
-        int octets = writer.release(!lost);
-        ramp.onWritten(System.nanoTime());
-        if (connection != null && !lost) {
-            connection.transferred(octets);
-        }
-        return !lost;
+        output.onWritability();
     }
 
     /** Releases all resources of the loop that this connection holds. The connection is over. */
     private void releaseAll() {
-        stall.end();
         fpduWatch.end();
-        userTimeout.end();
-        segmentSize.end();
         closing.end();
         RecentInput.ofThisLoop().forget();
         connectionInput.release();
         // After a loss, Netty may still hold the buffer for a moment.
-        writer.release(!lost);
-        resources.giveUp(turn);
+        output.end(!lost);
     }
 
     // Teardown.
 
     @Override
     public void shutdownOutput() {
-        userTimeout.onOutput();
+        output.onFin();
         closing.wantFin();
-        if (!driving) {
-            finishClose();
-        }
+        finishClose();
     }
 
     @Override
@@ -489,26 +367,24 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     }
 
     /** Continues a close as far as possible. */
-    private void finishClose() {
-        if (!driving && !lost) {
-            closing.proceed(!writer.isPending() && !driveScheduled);
+    void finishClose() {
+        if (!output.isDriving() && !lost) {
+            closing.proceed(output.isDone());
         }
     }
 
-    private void onPeerLingers() {
-        loseTo(PeerLimit.LINGER, "the peer did not close its side in time");
-    }
-
     private void onLastOutputStalls() {
-        onStall("the peer acknowledged nothing for " + OutputStall.limit(settings)
-                + " of what was sent before the close; its program has to read, or the limit has to be higher");
+        loseTo(
+                PeerLimit.STALL,
+                "the peer acknowledged nothing for " + OutputStall.limit(settings)
+                        + " of what was sent before the close; its program has to read, or the limit has to be higher");
     }
 
     // Facts.
 
     @Override
     public int emss() {
-        return segmentSize.emss();
+        return output.emss();
     }
 
     @Override

@@ -5,9 +5,7 @@ package io.sidewarp.engine.net;
 
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * keep-alive time; the kernel's own default is a quarter of an hour.
  *
  * <p>The kernel also counts the time in which the peer's window is shut, although the peer answers. The same limit
- * applies to {@link KeepAlive}. While the window is shut, a longer limit is set if a peer that reads nothing may have
+ * applies to keep-alive. While the window is shut, a longer limit is set if a peer that reads nothing may have
  * more time. Belongs to one event loop. An operating system that does not accept the limit uses its own.
  */
 final class UserTimeout {
@@ -24,12 +22,12 @@ final class UserTimeout {
     private final long keepAliveNanos;
     private final int silentMillis;
     private final int shutMillis;
-    private final Runnable check = this::check;
-    private @Nullable ScheduledFuture<?> scheduled;
+    private final LoopTimer check;
 
     UserTimeout(SocketChannel channel, NetSettings settings) {
         boolean wanted = settings.keepAlive().isPositive();
         this.channel = wanted && channel instanceof EpollSocketChannel epoll ? epoll : null;
+        this.check = new LoopTimer(channel.eventLoop(), this::check);
         this.keepAliveNanos = settings.keepAlive().toNanos();
         this.silentMillis = twice(settings.keepAlive());
         // StallWatch takes up to twice the time to notice.
@@ -49,21 +47,17 @@ final class UserTimeout {
 
     /** Starts the checks when the peer has something to acknowledge. Cheap to repeat. */
     void onOutput() {
-        if (scheduled == null && channel != null && shutMillis > silentMillis && channel.isOpen()) {
-            scheduled = channel.eventLoop().schedule(check, keepAliveNanos, TimeUnit.NANOSECONDS);
+        if (channel != null && shutMillis > silentMillis && channel.isOpen()) {
+            check.start(keepAliveNanos);
         }
     }
 
     /** Ends the checks with the connection. Otherwise the loop would keep the connection until the timer expires. */
     void end() {
-        if (scheduled != null) {
-            scheduled.cancel(false);
-            scheduled = null;
-        }
+        check.stop();
     }
 
     private void check() {
-        scheduled = null;
         if (channel == null || !channel.isOpen()) {
             return;
         }

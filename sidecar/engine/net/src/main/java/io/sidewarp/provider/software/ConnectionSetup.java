@@ -7,11 +7,15 @@ import io.sidewarp.engine.llp.EnhancedData;
 import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.llp.UpperLayer;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
+import io.sidewarp.engine.llp.mpa.MpaStartup;
+import io.sidewarp.engine.net.TcpTransport;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.rdmap.StreamSettings;
+import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.ReadDepths;
 import java.net.InetSocketAddress;
@@ -88,6 +92,29 @@ public abstract class ConnectionSetup {
         return peer == null ? ReadDepths.UNKNOWN : new ReadDepths(depth(peer.ird()), depth(peer.ord()));
     }
 
+    /** Returns the attributes of a connection over TCP, whose start-up is complete. */
+    static ConnectionAttributes attributes(
+            TcpTransport transport, MpaStartup agreed, RdmapStream stream, boolean initiator) {
+        return new ConnectionAttributes(
+                Llp.TCP,
+                initiator,
+                transport.localAddress(),
+                transport.remoteAddress(),
+                agreed.privateData(),
+                agreed.ird(),
+                agreed.ord(),
+                depths(agreed.peer()),
+                agreed.peerToPeer(),
+                agreed.crc(),
+                agreed.receiveMarkers(),
+                agreed.sendMarkers(),
+                agreed.revision(),
+                agreed.protocolVersion(),
+                stream.mulpdu(),
+                0,
+                0);
+    }
+
     private static OptionalInt depth(int told) {
         return told == EnhancedData.NOT_NEGOTIATED ? OptionalInt.empty() : OptionalInt.of(told);
     }
@@ -110,7 +137,7 @@ public abstract class ConnectionSetup {
     protected final RdmapStream attachStream(
             SoftwareQueuePair queuePair, LowerLayer lower, int ird, int ord, Consumer<UpperLayer> attach) {
         RdmapStream stream = device.streamMaker()
-                .make(
+                .apply(
                         lower,
                         new StreamSettings(
                                 queuePair.number(),

@@ -4,8 +4,8 @@
 package io.sidewarp.provider.software;
 
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
+import io.sidewarp.engine.net.LoopTimer;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
@@ -16,7 +16,6 @@ import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.QueuePair;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +39,7 @@ public abstract class IncomingSetup extends ConnectionSetup implements Connectio
     private final MpaOptions options;
     private final CompletableFuture<Void> over = new CompletableFuture<>();
     private Phase phase = Phase.WAITING_FOR_REQUEST;
-    private @Nullable ScheduledFuture<?> timer;
+    private final LoopTimer timer;
     private @Nullable Acceptance acceptance;
 
     /** The accept call that answers the request. */
@@ -57,6 +56,7 @@ public abstract class IncomingSetup extends ConnectionSetup implements Connectio
         this.loop = loop;
         this.remote = remote;
         this.local = local;
+        this.timer = new LoopTimer(loop, this::onTimeout);
         this.options = MpaOptions.defaults()
                 .withPolicy(listener.attributes().mpa())
                 .withDepths(
@@ -79,14 +79,7 @@ public abstract class IncomingSetup extends ConnectionSetup implements Connectio
     }
 
     void startTimer() {
-        timer = loop.schedule(
-                this::onTimeout, listener.attributes().startupTimeout().toNanos(), TimeUnit.NANOSECONDS);
-    }
-
-    private void stopTimer() {
-        if (timer != null) {
-            timer.cancel(false);
-        }
+        timer.start(listener.attributes().startupTimeout());
     }
 
     private void onTimeout() {
@@ -100,7 +93,7 @@ public abstract class IncomingSetup extends ConnectionSetup implements Connectio
      * present.
      */
     public final boolean ask() {
-        stopTimer();
+        timer.stop();
         if (!listener.onRequest(this)) {
             phase = Phase.OVER;
             return false;
@@ -235,7 +228,7 @@ public abstract class IncomingSetup extends ConnectionSetup implements Connectio
     }
 
     private void answered() {
-        stopTimer();
+        timer.stop();
         phase = Phase.ANSWERED;
         waitsNoMore();
     }
@@ -285,7 +278,7 @@ public abstract class IncomingSetup extends ConnectionSetup implements Connectio
     }
 
     private void failed(String message, ConnectionFailedException failure) {
-        stopTimer();
+        timer.stop();
         Phase before = phase;
         phase = Phase.OVER;
         switch (before) {

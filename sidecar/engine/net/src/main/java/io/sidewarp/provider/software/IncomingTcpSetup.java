@@ -111,20 +111,10 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
             if (agreed.rtrBySend()) {
                 stream.expectReadySend();
             }
-            established(queuePair, stream, Agreements.of(transport, agreed, stream, false));
+            established(queuePair, stream, attributes(transport, agreed, stream, false));
         } catch (RuntimeException | Error e) {
             failedHere(e);
         }
-    }
-
-    @Override
-    public void onRejected(MpaStartup reply) {
-        throw new IllegalStateException("a Responder gets no Reply");
-    }
-
-    @Override
-    public void onUnenhancedPeer(String message) {
-        throw new IllegalStateException("a Responder asks for nothing");
     }
 
     @Override

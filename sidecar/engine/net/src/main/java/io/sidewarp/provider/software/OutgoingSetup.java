@@ -3,9 +3,9 @@
 
 package io.sidewarp.provider.software;
 
-import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.engine.llp.EnhancedData;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
+import io.sidewarp.engine.net.LoopTimer;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
@@ -15,10 +15,8 @@ import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.RtrKind;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +26,8 @@ public abstract class OutgoingSetup extends ConnectionSetup {
     private final SoftwareQueuePair queuePair;
     private final ConnectionParameters parameters;
     private final CompletableFuture<ConnectionAttributes> result = new CompletableFuture<>();
-    private @Nullable ScheduledFuture<?> timer;
-    private @Nullable ScheduledFuture<?> reachTimer;
+    private final LoopTimer timer;
+    private final LoopTimer reachTimer;
     private List<InetSocketAddress> remotes;
     private boolean over;
 
@@ -42,6 +40,8 @@ public abstract class OutgoingSetup extends ConnectionSetup {
         this.queuePair = queuePair;
         this.remotes = remotes;
         this.parameters = parameters;
+        this.timer = new LoopTimer(queuePair.loop(), this::onTimeout);
+        this.reachTimer = new LoopTimer(queuePair.loop(), this::onUnreached);
     }
 
     protected final SoftwareQueuePair queuePair() {
@@ -99,15 +99,11 @@ public abstract class OutgoingSetup extends ConnectionSetup {
             fail(problem);
             return;
         }
-        timer = schedule(this::onTimeout, parameters.timeout());
+        timer.start(parameters.timeout());
         if (parameters.reachTimeout().compareTo(parameters.timeout()) < 0) {
-            reachTimer = schedule(this::onUnreached, parameters.reachTimeout());
+            reachTimer.start(parameters.reachTimeout());
         }
         connect(options);
-    }
-
-    private ScheduledFuture<?> schedule(Runnable task, Duration delay) {
-        return queuePair.loop().schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Begins, after the options were checked. */
@@ -146,7 +142,7 @@ public abstract class OutgoingSetup extends ConnectionSetup {
     /** Records the address that was reached. No other address is tried, and the peer gets the rest of the time-out. */
     protected final void reached(InetSocketAddress remote) {
         remotes = List.of(remote);
-        cancel(reachTimer);
+        reachTimer.stop();
     }
 
     /**
@@ -216,13 +212,7 @@ public abstract class OutgoingSetup extends ConnectionSetup {
 
     private void end() {
         over = true;
-        cancel(timer);
-        cancel(reachTimer);
-    }
-
-    private static void cancel(@Nullable ScheduledFuture<?> started) {
-        if (started != null) {
-            started.cancel(false);
-        }
+        timer.stop();
+        reachTimer.stop();
     }
 }

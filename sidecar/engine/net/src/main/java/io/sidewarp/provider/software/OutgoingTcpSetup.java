@@ -114,11 +114,6 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
     }
 
     @Override
-    public void onRequest(MpaStartup request) {
-        throw new IllegalStateException("an Initiator gets no Request");
-    }
-
-    @Override
     public void onEstablished(MpaStartup agreed) {
         MpaConnection connection = mpa;
         TcpTransport below = transport;
@@ -128,8 +123,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
         try {
             holdOutput(connection);
             RdmapStream stream = attachStream(queuePair(), connection, agreed.ird(), agreed.ord(), connection::attach);
-            established(
-                    stream, agreed.error(), agreed.peer(), agreed.rtr(), Agreements.of(below, agreed, stream, true));
+            established(stream, agreed.error(), agreed.peer(), agreed.rtr(), attributes(below, agreed, stream, true));
         } catch (RuntimeException | Error e) {
             failHere(e);
         }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.provider.software;
 
+import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.memory.AtomicUnit;
 import io.sidewarp.engine.memory.MemoryManager;
 import io.sidewarp.engine.memory.MemoryRegion;
@@ -13,6 +14,7 @@ import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.SystemErrors;
 import io.sidewarp.engine.rdmap.RdmapStream;
+import io.sidewarp.engine.rdmap.StreamSettings;
 import io.sidewarp.engine.verbs.AssociationAttributes;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
@@ -25,6 +27,7 @@ import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
 import io.sidewarp.engine.verbs.SharedReceiveQueue;
+import io.sidewarp.engine.verbs.WorkRequest;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +38,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /** A device that the engine implements. */
@@ -55,7 +59,8 @@ public final class SoftwareDevice implements Device {
     private final Set<SoftwareQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
     private final Set<SoftwareListener> listeners = ConcurrentHashMap.newKeySet();
     private final @Nullable SoftwareLowerLayer sctp;
-    private volatile StreamMaker streamMaker = RdmapStream::new;
+    /** Makes the RDMAP stream of a connection when RDMA mode begins. Tests plug in a maker that fails. */
+    private volatile BiFunction<LowerLayer, StreamSettings, RdmapStream> streamMaker = RdmapStream::new;
 
     SoftwareDevice(
             SoftwareSettings settings,
@@ -95,11 +100,11 @@ public final class SoftwareDevice implements Device {
         return stags;
     }
 
-    StreamMaker streamMaker() {
+    BiFunction<LowerLayer, StreamSettings, RdmapStream> streamMaker() {
         return streamMaker;
     }
 
-    void setStreamMaker(StreamMaker maker) {
+    void setStreamMaker(BiFunction<LowerLayer, StreamSettings, RdmapStream> maker) {
         streamMaker = maker;
     }
 
@@ -133,7 +138,7 @@ public final class SoftwareDevice implements Device {
         return new DeviceAttributes(
                 SoftwareProvider.NAME,
                 absence(Llp.SCTP).isEmpty() ? Set.of(Llp.values()) : Set.of(Llp.TCP),
-                SoftwareSettings.MAX_SGE,
+                WorkRequest.MAX_SGE,
                 settings.maxSendQueue(),
                 settings.maxReceiveQueue(),
                 settings.maxIrd(),

@@ -4,7 +4,6 @@
 package io.sidewarp.provider.software;
 
 import io.sidewarp.engine.net.NetSettings;
-import io.sidewarp.engine.verbs.WorkRequest;
 import java.time.Duration;
 
 /**
@@ -33,9 +32,6 @@ public record SoftwareSettings(
         int maxShortSegments,
         Duration terminateTimeout,
         Duration firstFpduDelay) {
-
-    /** Scatter/gather elements of a work request. */
-    public static final int MAX_SGE = WorkRequest.MAX_SGE;
 
     /**
      * Returns the defaults: queues of at most 65,536 entries, IRD and ORD at most 256, with RFC 7306, 65,536 regions,

@@ -25,12 +25,12 @@ final class StreamTimers {
 
     /**
      * Starts the timer of a graceful close. The close continues without the answer to a ready-to-receive Read after
-     * {@link io.sidewarp.engine.net.NetSettings#lingerTimeout}. It also continues when the work that waits for that
+     * {@link io.sidewarp.engine.net.NetSettings.Timeouts#linger}. It also continues when the work that waits for that
      * answer is done.
      */
     void beginClosing(EventLoop loop, @Nullable RdmapStream stream) {
         if (stream != null && stream.isReadyAnswerOwed()) {
-            schedule(loop, settings.net().lingerTimeout(), () -> {
+            schedule(loop, settings.net().timeouts().linger(), () -> {
                 stream.giveUpReadyAnswer();
                 beginClosing(loop, stream);
             });

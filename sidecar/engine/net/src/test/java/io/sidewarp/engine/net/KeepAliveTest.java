@@ -23,7 +23,7 @@ class KeepAliveTest {
     void aSilentPeerIsProbedAndHasAsMuchTimeToConnectAsOthers() {
         EpollSocketChannel channel = new EpollSocketChannel();
         try {
-            KeepAlive.apply(channel, Duration.ofSeconds(30));
+            SocketOptions.keepAlive(channel, Duration.ofSeconds(30));
 
             assertThat(channel.config().isKeepAlive()).isTrue();
             assertThat(channel.config().getTcpKeepIdle()).isEqualTo(30);
@@ -39,7 +39,7 @@ class KeepAliveTest {
     void zeroSwitchesItOff() {
         EpollSocketChannel channel = new EpollSocketChannel();
         try {
-            KeepAlive.apply(channel, Duration.ZERO);
+            SocketOptions.keepAlive(channel, Duration.ZERO);
 
             assertThat(channel.config().isKeepAlive()).isFalse();
         } finally {

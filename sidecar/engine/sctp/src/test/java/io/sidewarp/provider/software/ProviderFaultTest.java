@@ -6,8 +6,10 @@ package io.sidewarp.provider.software;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.rdmap.RdmapStream;
+import io.sidewarp.engine.rdmap.StreamSettings;
 import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
@@ -41,9 +43,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Tests that resources are returned when this side fails: memory runs out, or the application's listeners throw. */
 class ProviderFaultTest {
 
-    private static final StreamMaker OUT_OF_MEMORY = (lower, settings) -> {
+    private static RdmapStream outOfMemory(LowerLayer lower, StreamSettings settings) {
         throw new OutOfMemoryError("on purpose");
-    };
+    }
 
     private final int udpPort = freeUdpPort();
 
@@ -165,7 +167,7 @@ class ProviderFaultTest {
     @ParameterizedTest
     @EnumSource
     void acceptingSideThatFailsAsRdmaModeBeginsGivesAllBack(Llp llp) throws Exception {
-        serverDevice.setStreamMaker(OUT_OF_MEMORY);
+        serverDevice.setStreamMaker(ProviderFaultTest::outOfMemory);
 
         Attempt attempt = connect(llp);
 
@@ -179,7 +181,7 @@ class ProviderFaultTest {
     @ParameterizedTest
     @EnumSource
     void connectingSideThatFailsAsRdmaModeBeginsGivesAllBack(Llp llp) throws Exception {
-        clientDevice.setStreamMaker(OUT_OF_MEMORY);
+        clientDevice.setStreamMaker(ProviderFaultTest::outOfMemory);
 
         Attempt attempt = connect(llp);
 
@@ -196,7 +198,7 @@ class ProviderFaultTest {
         Door door = new Door(llp);
         Attempt before = connect(door);
         assertMovesData(before);
-        serverDevice.setStreamMaker(OUT_OF_MEMORY);
+        serverDevice.setStreamMaker(ProviderFaultTest::outOfMemory);
 
         assertFailedHere(connect(door).accepted());
 
