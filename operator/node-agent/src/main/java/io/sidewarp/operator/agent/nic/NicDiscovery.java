@@ -101,9 +101,7 @@ public final class NicDiscovery {
         for (String link : host.list(address.directory())) {
             if (link.startsWith(VIRTUAL_FUNCTION)) {
                 OptionalInt index = Host.natural(link.substring(VIRTUAL_FUNCTION.length()));
-                Optional<PciAddress> target = host.resolve(address.directory() + "/" + link)
-                        .map(NicDiscovery::lastName)
-                        .flatMap(PciAddress::parse);
+                Optional<PciAddress> target = PciAddress.at(host, address.directory() + "/" + link);
                 if (index.isPresent() && target.isPresent()) {
                     functions.add(virtualFunction(index.getAsInt(), target.get(), all));
                 }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.agent.nic;
 
+import io.sidewarp.operator.agent.host.Host;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -27,6 +28,11 @@ public record PciAddress(String value) implements Comparable<PciAddress> {
     /** Parses an address; empty if the name is not a PCI address. */
     static Optional<PciAddress> parse(String name) {
         return FORMAT.matcher(name).matches() ? Optional.of(new PciAddress(name)) : Optional.empty();
+    }
+
+    /** Returns the function that a link in sysfs leads to; empty if it leads to none. */
+    static Optional<PciAddress> at(Host host, String link) {
+        return host.resolve(link).map(NicDiscovery::lastName).flatMap(PciAddress::parse);
     }
 
     /** Returns the directory of the function in sysfs. */

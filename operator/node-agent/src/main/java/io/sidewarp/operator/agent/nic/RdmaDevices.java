@@ -60,8 +60,8 @@ final class RdmaDevices {
     private List<RdmaDevice> elsewhere(List<RdmaDevice> seen, Map<String, String> uverbs) {
         List<RdmaDevice> found = new ArrayList<>();
         uverbs.forEach((name, node) -> {
-            Optional<PciAddress> function = pciAddress(VERBS_CLASS + "/" + node + "/device");
-            Optional<PciAddress> physical = function.flatMap(of -> pciAddress(of.directory() + "/physfn"));
+            Optional<PciAddress> function = PciAddress.at(host, VERBS_CLASS + "/" + node + "/device");
+            Optional<PciAddress> physical = function.flatMap(of -> PciAddress.at(host, of.directory() + "/physfn"));
             seen.stream()
                     .filter(device -> physical.isPresent() && device.function().equals(physical))
                     .findFirst()
@@ -69,10 +69,6 @@ final class RdmaDevices {
                             name, sibling.nodeType(), function, Optional.empty(), List.of(), Optional.of(node), true)));
         });
         return found;
-    }
-
-    private Optional<PciAddress> pciAddress(String link) {
-        return host.resolve(link).map(NicDiscovery::lastName).flatMap(PciAddress::parse);
     }
 
     /** Returns the names of device nodes, by RDMA device. */
@@ -101,7 +97,7 @@ final class RdmaDevices {
         if (host.read(directory + "/node_desc").orElse("").equals(SIW_DESCRIPTION)) {
             return Optional.empty();
         }
-        return pciAddress(directory + "/device");
+        return PciAddress.at(host, directory + "/device");
     }
 
     private List<RdmaPort> ports(String directory, Optional<RdmaLink> link) {
