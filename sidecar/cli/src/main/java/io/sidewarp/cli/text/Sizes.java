@@ -4,6 +4,8 @@
 package io.sidewarp.cli.text;
 
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine;
 
 /**
@@ -12,6 +14,7 @@ import picocli.CommandLine;
 public final class Sizes implements CommandLine.ITypeConverter<Long> {
 
     private static final String UNITS = "KMGT";
+    private static final Pattern FORM = Pattern.compile("(?<number>[0-9]{1,18})(?<unit>[" + UNITS + "])?(I?B)?");
 
     @Override
     public Long convert(String value) {
@@ -28,29 +31,16 @@ public final class Sizes implements CommandLine.ITypeConverter<Long> {
      * @throws IllegalArgumentException when the text is not a size, negative, or beyond 2^63 - 1
      */
     public static long parse(String text) {
-        String upper = text.trim().toUpperCase(Locale.ROOT);
-        String number = upper;
-        if (number.endsWith("IB")) {
-            number = number.substring(0, number.length() - 2);
-        } else if (number.endsWith("B")) {
-            number = number.substring(0, number.length() - 1);
-        }
-        int shift = 0;
-        if (!number.isEmpty()) {
-            int unit = UNITS.indexOf(number.charAt(number.length() - 1));
-            if (unit >= 0) {
-                shift = 10 * (unit + 1);
-                number = number.substring(0, number.length() - 1);
+        Matcher matcher = FORM.matcher(text.trim().toUpperCase(Locale.ROOT));
+        if (matcher.matches()) {
+            long number = Long.parseLong(matcher.group("number"));
+            int shift = matcher.group("unit") == null ? 0 : 10 * (UNITS.indexOf(matcher.group("unit")) + 1);
+            if (number <= Long.MAX_VALUE >> shift) {
+                return number << shift;
             }
         }
-        if (number.isEmpty() || !number.chars().allMatch(c -> c >= '0' && c <= '9') || number.length() > 18) {
-            throw refused(text);
-        }
-        long value = Long.parseLong(number);
-        if (value > Long.MAX_VALUE >> shift) {
-            throw refused(text);
-        }
-        return value << shift;
+        throw new IllegalArgumentException(
+                "\"" + text + "\" is not a size: write bytes, with K, M, G or T for powers of 1024, such as 64 or 4K");
     }
 
     /** Formats a size for people: exact for bytes and whole units, else with one decimal. */
@@ -67,10 +57,5 @@ public final class Sizes implements CommandLine.ITypeConverter<Long> {
         String number =
                 value == Math.rint(value) ? Long.toString((long) value) : String.format(Locale.ROOT, "%.1f", value);
         return number + " " + UNITS.charAt(unit) + "iB";
-    }
-
-    private static IllegalArgumentException refused(String text) {
-        return new IllegalArgumentException(
-                "\"" + text + "\" is not a size: write bytes, with K, M, G or T for powers of 1024, such as 64 or 4K");
     }
 }
