@@ -3,72 +3,59 @@
 
 package io.sidewarp.cli.show;
 
+import io.sidewarp.cli.text.Listing;
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.text.Table;
 import io.sidewarp.client.RdmaDeviceInfo;
 import io.sidewarp.client.SessionLimits;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 /** The device: provider, lower layers, capabilities beyond RFC 5040, limits. */
-record DeviceView(RdmaDeviceInfo device) implements View {
+final class DeviceView {
 
-    @Override
-    public String text() {
+    private static final Listing<SessionLimits> LIMITS = new Listing<SessionLimits>("limits")
+            .member("max_regions", SessionLimits::maxRegions)
+            .member("max_registered_octets", SessionLimits::maxRegisteredBytes)
+            .member("max_managed_region_octets", SessionLimits::maxManagedRegionBytes)
+            .member("max_connections", SessionLimits::maxConnections)
+            .member("max_completion_entries", SessionLimits::maxCompletionEntries)
+            .member("max_read_requests", SessionLimits::maxReadRequests)
+            .member("max_receives", SessionLimits::maxReceives)
+            .member("max_shared_receive_queues", SessionLimits::maxSharedReceiveQueues)
+            .member("max_listeners", SessionLimits::maxListeners)
+            .member("max_protection_domains", SessionLimits::maxProtectionDomains)
+            .member("max_send_queue", SessionLimits::maxSendQueue)
+            .member("max_receive_queue", SessionLimits::maxReceiveQueue)
+            .member("max_sge", SessionLimits::maxSge)
+            .member("max_ird", SessionLimits::maxIrd)
+            .member("max_ord", SessionLimits::maxOrd)
+            .member("max_private_data", SessionLimits::maxPrivateData)
+            .member("max_queue_outstanding", SessionLimits::maxQueueOutstanding);
+
+    private static final Listing<RdmaDeviceInfo> DEVICES = new Listing<RdmaDeviceInfo>("devices")
+            .member("provider", RdmaDeviceInfo::provider)
+            .member("version", RdmaDeviceInfo::version)
+            .member("llps", device -> Listings.plain(device.llps()))
+            .member("capabilities", device -> Listings.plain(device.capabilities()))
+            .member("shared_volume", RdmaDeviceInfo::sharedVolume)
+            .member("page_size", RdmaDeviceInfo::pageSize)
+            .member("limits", device -> LIMITS.json(device.limits()));
+
+    private DeviceView() {}
+
+    static Listing.View of(RdmaDeviceInfo device) {
+        List<String> capabilities = Listings.plain(device.capabilities());
         Table table = new Table("DEVICE", "")
                 .row("provider", device.provider())
                 .row("version", device.version())
-                .row("lower layers", String.join(", ", llps()))
-                .row("capabilities", capabilities().isEmpty() ? "none" : String.join(", ", capabilities()))
+                .row("lower layers", String.join(", ", Listings.plain(device.llps())))
+                .row("capabilities", capabilities.isEmpty() ? "none" : String.join(", ", capabilities))
                 .row("shared volume", device.sharedVolume().isEmpty() ? "(off)" : device.sharedVolume())
                 .row("page size", device.pageSize());
-        limits().forEach((name, value) ->
-                table.row(name.replace('_', ' '), name.endsWith("octets") ? Sizes.format(value) : value));
-        return table.render();
-    }
-
-    @Override
-    public Object json() {
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("provider", device.provider());
-        json.put("version", device.version());
-        json.put("llps", llps());
-        json.put("capabilities", capabilities());
-        json.put("shared_volume", device.sharedVolume());
-        json.put("page_size", device.pageSize());
-        json.put("limits", limits());
-        return json;
-    }
-
-    private List<String> llps() {
-        return device.llps().stream().map(View::plain).toList();
-    }
-
-    private List<String> capabilities() {
-        return device.capabilities().stream().map(View::plain).toList();
-    }
-
-    private Map<String, Long> limits() {
-        SessionLimits limits = device.limits();
-        Map<String, Long> values = new LinkedHashMap<>();
-        values.put("max_regions", (long) limits.maxRegions());
-        values.put("max_registered_octets", limits.maxRegisteredBytes());
-        values.put("max_managed_region_octets", limits.maxManagedRegionBytes());
-        values.put("max_connections", (long) limits.maxConnections());
-        values.put("max_completion_entries", limits.maxCompletionEntries());
-        values.put("max_read_requests", limits.maxReadRequests());
-        values.put("max_receives", limits.maxReceives());
-        values.put("max_shared_receive_queues", (long) limits.maxSharedReceiveQueues());
-        values.put("max_listeners", (long) limits.maxListeners());
-        values.put("max_protection_domains", (long) limits.maxProtectionDomains());
-        values.put("max_send_queue", (long) limits.maxSendQueue());
-        values.put("max_receive_queue", (long) limits.maxReceiveQueue());
-        values.put("max_sge", (long) limits.maxSge());
-        values.put("max_ird", (long) limits.maxIrd());
-        values.put("max_ord", (long) limits.maxOrd());
-        values.put("max_private_data", (long) limits.maxPrivateData());
-        values.put("max_queue_outstanding", (long) limits.maxQueueOutstanding());
-        return values;
+        LIMITS.json(device.limits())
+                .forEach((name, value) -> table.row(
+                        name.replace('_', ' '),
+                        name.endsWith("octets") ? Sizes.format(((Number) value).longValue()) : value));
+        return new Listing.View(table.render(), DEVICES.json(device));
     }
 }

@@ -6,6 +6,7 @@ package io.sidewarp.cli.show;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Sidewarp;
 import io.sidewarp.cli.text.Json;
+import io.sidewarp.cli.text.Listing;
 import io.sidewarp.client.SidewarpClient;
 import java.io.PrintWriter;
 import java.util.Locale;
@@ -59,12 +60,12 @@ public final class ShowCommand implements Callable<Integer> {
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
         try (SidewarpClient client = sidewarp.client()) {
-            View view = switch (subject) {
-                case CONNECTIONS -> new ConnectionsView(client.listConnections());
-                case ASSOCIATIONS -> new AssociationsView(client.listAssociations());
-                case REGIONS -> new RegionsView(client.listRegions());
-                case DEVICE -> new DeviceView(client.device());
-                case SESSIONS -> new SessionsView(client.listSessions());
+            Listing.View view = switch (subject) {
+                case CONNECTIONS -> Listings.CONNECTIONS.view(client.listConnections());
+                case ASSOCIATIONS -> Listings.associations(client.listAssociations());
+                case REGIONS -> Listings.REGIONS.view(client.listRegions());
+                case DEVICE -> DeviceView.of(client.device());
+                case SESSIONS -> Listings.SESSIONS.view(client.listSessions());
             };
             out.print(json ? Json.write(view.json()) + "\n" : view.text());
             out.flush();

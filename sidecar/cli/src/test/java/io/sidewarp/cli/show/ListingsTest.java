@@ -14,14 +14,14 @@ import java.util.OptionalInt;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
-class ConnectionsViewTest {
+class ListingsTest {
 
     private static final ConnectionInfo WAITING =
             connection(7, Connection.State.WAITING_FOR_PEER, "posted work waits for the peer");
 
     @Test
     void textShowsTheStateAndWhatIsWaitedFor() {
-        assertThat(new ConnectionsView(List.of(WAITING)).text())
+        assertThat(Listings.CONNECTIONS.text(List.of(WAITING)))
                 .contains("waiting-for-peer")
                 .endsWith("connection 7: posted work waits for the peer\n");
     }
@@ -30,7 +30,7 @@ class ConnectionsViewTest {
     void jsonNamesWhatIsWaitedForOnlyWhereThereIsSomething() {
         ConnectionInfo other = connection(8, Connection.State.IDLE, "");
 
-        assertThat(new ConnectionsView(List.of(WAITING, other)).json())
+        assertThat(Listings.CONNECTIONS.json(List.of(WAITING, other)))
                 .asInstanceOf(InstanceOfAssertFactories.LIST)
                 .satisfiesExactly(
                         waiting -> assertThat(waiting)
