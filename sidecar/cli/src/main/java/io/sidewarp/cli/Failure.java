@@ -25,6 +25,13 @@ public final class Failure extends RuntimeException {
         return exitCode;
     }
 
+    /** @throws Failure when a number that the user gave is out of its range */
+    public static void checkRange(String what, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw new Failure(ExitCode.USAGE, what + " is " + value + ", and must be " + least + " to " + most);
+        }
+    }
+
     /** Returns the failure when standard output cannot be written. */
     public static Failure noOutput() {
         return new Failure(

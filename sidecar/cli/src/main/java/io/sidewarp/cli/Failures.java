@@ -13,8 +13,12 @@ import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.time.Duration;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import picocli.CommandLine;
 
 /** Converts exceptions into one line for people and an exit code. */
@@ -64,6 +68,34 @@ public final class Failures implements CommandLine.IExecutionExceptionHandler {
                         e);
             default -> new Failure(ExitCode.INTERNAL, "internal error: " + exception, exception);
         };
+    }
+
+    /**
+     * Waits for the result of work.
+     *
+     * @throws Failure when the work failed, or this thread was interrupted
+     */
+    public static <T> T await(Future<T> work) {
+        try {
+            return work.get();
+        } catch (InterruptedException | ExecutionException e) {
+            throw of(e);
+        }
+    }
+
+    /**
+     * Waits for the result of work, at most for the given time.
+     *
+     * @param late message of the failure when the time is over
+     */
+    public static <T> T await(Future<T> work, Duration patience, String late) {
+        try {
+            return work.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException | ExecutionException e) {
+            throw of(e);
+        } catch (TimeoutException e) {
+            throw new Failure(ExitCode.TEMPORARY, late, e);
+        }
     }
 
     /** Recognizes the fault by HotSpot's message. */

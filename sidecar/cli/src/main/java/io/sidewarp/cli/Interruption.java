@@ -3,6 +3,7 @@
 
 package io.sidewarp.cli;
 
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -38,6 +39,20 @@ public final class Interruption {
     /** @throws Failure when the process was told to stop, or this thread was interrupted */
     public static void check() {
         if (requested || Thread.currentThread().isInterrupted()) {
+            throw Failure.interrupted();
+        }
+    }
+
+    /**
+     * Waits for some time.
+     *
+     * @throws Failure as {@link #check()} does
+     */
+    public static void sleep(Duration time) {
+        check();
+        try {
+            Thread.sleep(time);
+        } catch (InterruptedException e) {
             throw Failure.interrupted();
         }
     }

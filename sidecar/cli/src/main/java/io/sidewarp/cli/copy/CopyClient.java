@@ -9,7 +9,6 @@ import io.sidewarp.cli.Failures;
 import io.sidewarp.cli.Interruption;
 import io.sidewarp.cli.text.ProgressLine;
 import io.sidewarp.cli.wire.Channel;
-import io.sidewarp.cli.wire.Frame;
 import io.sidewarp.client.Access;
 import io.sidewarp.client.CompletionStatus;
 import io.sidewarp.client.ConnectionInfo;
@@ -25,7 +24,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 
 /** Pushes a file by RDMA Writes, or pulls one by RDMA Reads. */
 final class CopyClient {
@@ -33,7 +31,7 @@ final class CopyClient {
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final Session session;
-    private final Channel channel;
+    private final Channel<CopyMessage> channel;
     private final ProgressLine progress;
     private final int chunk;
     private final int slots;
@@ -42,7 +40,7 @@ final class CopyClient {
      * @param chunk bytes of a chunk, if there is memory for them
      * @param slots chunks in flight, if there is memory for them
      */
-    CopyClient(Session session, Channel channel, ProgressLine progress, int chunk, int slots) {
+    CopyClient(Session session, Channel<CopyMessage> channel, ProgressLine progress, int chunk, int slots) {
         this.session = session;
         this.channel = channel;
         this.progress = progress;
@@ -56,7 +54,7 @@ final class CopyClient {
                 Window own = Window.create(session, chunk, slots)) {
             long size = file.size();
             channel.send(new CopyMessage.Put(size, own.chunk(), own.slots(), name));
-            CopyMessage.Window window = receive().expect(CopyMessage.Window.TYPE, CopyMessage.Window::decode);
+            CopyMessage.Window window = channel.receive(PATIENCE, CopyMessage.Window.class);
             Window.Layout layout = layout(size, own, window);
             Transfer transfer = new Transfer(source.getFileName().toString(), size, progress);
             Queue<CompletableFuture<WorkCompletion>> writes = new ArrayDeque<>();
@@ -78,17 +76,17 @@ final class CopyClient {
             }
             byte[] digest = transfer.digest();
             channel.send(new CopyMessage.Finish(size, digest));
-            receive().expect(CopyMessage.Stored.TYPE, CopyMessage.Stored::decode);
+            channel.receive(PATIENCE, CopyMessage.Stored.class);
             return transfer.verified(digest);
         }
     }
 
     /** Fetches a file from the server. Returns a line about it. */
     String pull(String name, Path file) throws IOException {
-        try (Target target = new LocalTarget(file);
+        try (FileTarget target = new LocalTarget(file);
                 Window own = Window.create(session, chunk, slots, Access.LOCAL_WRITE)) {
             channel.send(new CopyMessage.Get(own.chunk(), own.slots(), name));
-            CopyMessage.Window window = receive().expect(CopyMessage.Window.TYPE, CopyMessage.Window::decode);
+            CopyMessage.Window window = channel.receive(PATIENCE, CopyMessage.Window.class);
             checkSpace(file, window.size());
             Window.Layout layout = layout(window.size(), own, window);
             Transfer transfer = new Transfer(name, window.size(), progress);
@@ -99,11 +97,7 @@ final class CopyClient {
                 if (reads.size() == layout.slots()) {
                     take(reads, layout, own, target, transfer, written++);
                 }
-                Frame frame = receive();
-                CopyMessage.Chunk ready = frame.expect(CopyMessage.Chunk.TYPE, CopyMessage.Chunk::decode);
-                if (ready.index() != index || ready.octets() != layout.octets(index)) {
-                    throw frame.unexpected();
-                }
+                layout.check(channel.receive(PATIENCE, CopyMessage.Chunk.class), index);
                 RemoteAddress remote = window.address().plus(layout.offset(index));
                 reads.add(channel.submit(
                         WorkRequest.read(channel.connection(), remote, layout.slice(own.region(), index))));
@@ -112,7 +106,7 @@ final class CopyClient {
                 take(reads, layout, own, target, transfer, written++);
             }
             byte[] digest = transfer.digest();
-            transfer.verify(receive().expect(CopyMessage.Finish.TYPE, CopyMessage.Finish::decode), digest);
+            transfer.verify(channel.receive(PATIENCE, CopyMessage.Finish.class), digest);
             target.commit();
             return transfer.verified(digest);
         }
@@ -123,33 +117,29 @@ final class CopyClient {
             Queue<CompletableFuture<WorkCompletion>> reads,
             Window.Layout layout,
             Window own,
-            Target target,
+            FileTarget target,
             Transfer transfer,
             long index)
             throws IOException {
-        complete(reads.remove());
+        Failures.await(reads.remove()).orThrow();
         transfer.write(target.channel(), layout.buffer(own.region(), index));
         channel.send(new CopyMessage.Taken(index));
     }
 
     /** Waits until the server has stored a chunk. The Write of that chunk is then complete. */
     private void awaitTaken(long index, Queue<CompletableFuture<WorkCompletion>> writes) {
-        Frame frame;
         try {
-            frame = receive();
+            channel.receive(PATIENCE, CopyMessage.Taken.class).check(index);
         } catch (Failure ended) {
             // A failed Write's completion says more than the end of the connection. A flushed one says less.
             writes.stream()
                     .filter(CompletableFuture::isDone)
-                    .map(CopyClient::completion)
+                    .map(Failures::await)
                     .filter(write -> write.status() != CompletionStatus.FLUSHED)
                     .forEach(WorkCompletion::orThrow);
             throw ended;
         }
-        if (frame.expect(CopyMessage.Taken.TYPE, CopyMessage.Taken::decode).index() != index) {
-            throw frame.unexpected();
-        }
-        complete(writes.remove());
+        Failures.await(writes.remove()).orThrow();
     }
 
     /**
@@ -159,24 +149,6 @@ final class CopyClient {
     private boolean permitsFlush() {
         ConnectionInfo.Agreement agreed = channel.connection().established().agreed();
         return agreed.ord() > 0 && agreed.peerIrd().orElse(1) > 0;
-    }
-
-    private Frame receive() {
-        return channel.receive(PATIENCE);
-    }
-
-    private static void complete(CompletableFuture<WorkCompletion> work) {
-        completion(work).orThrow();
-    }
-
-    private static WorkCompletion completion(CompletableFuture<WorkCompletion> work) {
-        try {
-            return work.get();
-        } catch (InterruptedException e) {
-            throw Failure.interrupted();
-        } catch (ExecutionException e) {
-            throw Failures.of(e);
-        }
     }
 
     /** Returns a layout with the peer's window, which is at most as large as this side's. */

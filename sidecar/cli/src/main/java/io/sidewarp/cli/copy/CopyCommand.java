@@ -5,28 +5,19 @@ package io.sidewarp.cli.copy;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
-import io.sidewarp.cli.Sidewarp;
+import io.sidewarp.cli.SessionCommand;
 import io.sidewarp.cli.text.ProgressLine;
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.wire.Channel;
-import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Hello;
 import io.sidewarp.cli.wire.Service;
 import io.sidewarp.client.Session;
-import io.sidewarp.client.SidewarpClient;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code sidewarp cp}. */
 @Command(
@@ -45,16 +36,7 @@ import picocli.CommandLine.Spec;
             "",
             "Write ./HOST:PORT/NAME for a local file whose name looks like HOST:PORT/NAME."
         })
-public final class CopyCommand implements Callable<Integer> {
-
-    @ParentCommand
-    private Sidewarp sidewarp;
-
-    @Spec
-    private CommandSpec spec;
-
-    @Mixin
-    private ConnectionFlags flags;
+public final class CopyCommand extends SessionCommand {
 
     @Parameters(index = "0", paramLabel = "SOURCE", description = "FILE, or HOST:PORT/NAME.")
     private String source = "";
@@ -86,18 +68,15 @@ public final class CopyCommand implements Callable<Integer> {
     private boolean quiet;
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() throws Exception {
         Optional<RemoteFile> from = RemoteFile.parse(source);
         Optional<RemoteFile> to = RemoteFile.parse(target);
         if (from.isPresent() == to.isPresent()) {
-            throw new ParameterException(
-                    spec.commandLine(), "one of the two must be HOST:PORT/NAME, and the other a file");
+            throw wrongArguments("one of the two must be HOST:PORT/NAME, and the other a file");
         }
         if (chunk < Window.MIN_CHUNK || chunk > Window.MAX_CHUNK || slots < 1 || slots > Window.MAX_SLOTS) {
-            throw new ParameterException(
-                    spec.commandLine(),
-                    "--chunk must be " + Sizes.format(Window.MIN_CHUNK) + " to " + Sizes.format(Window.MAX_CHUNK)
-                            + ", and --slots 1 to " + Window.MAX_SLOTS);
+            throw wrongArguments("--chunk must be " + Sizes.format(Window.MIN_CHUNK) + " to "
+                    + Sizes.format(Window.MAX_CHUNK) + ", and --slots 1 to " + Window.MAX_SLOTS);
         }
         RemoteFile remote = from.or(() -> to).orElseThrow();
         String said;
@@ -105,41 +84,38 @@ public final class CopyCommand implements Callable<Integer> {
             said = to.isPresent() ? push(readable(Path.of(source)), remote, progress) : pull(remote, progress);
         }
         if (!quiet) {
-            spec.commandLine().getOut().println(said);
+            out().println(said);
         }
         return ExitCode.OK;
     }
 
-    private String push(Path file, RemoteFile remote, ProgressLine progress) throws IOException {
-        String name = FileName.of(
-                        remote.name().isEmpty() || remote.name().endsWith("/")
-                                ? remote.name() + file.getFileName()
-                                : remote.name())
+    private String push(Path file, RemoteFile remote, ProgressLine progress) throws Exception {
+        String wanted = remote.name();
+        String name = FileName.of(wanted.isEmpty() || wanted.endsWith("/") ? wanted + file.getFileName() : wanted)
                 .toString();
-        try (SidewarpClient client = sidewarp.client();
-                Session session = client.openSession("sidewarp cp");
-                Channel channel = connect(session, remote)) {
-            String summary = new CopyClient(session, channel, progress, (int) chunk, slots).push(file, name);
-            return file + " -> " + new RemoteFile(remote.server(), name) + ": " + summary;
-        }
+        return inSession(session -> {
+            try (Channel<CopyMessage> channel = connect(session, remote)) {
+                String summary = new CopyClient(session, channel, progress, (int) chunk, slots).push(file, name);
+                return file + " -> " + new RemoteFile(remote.server(), name) + ": " + summary;
+            }
+        });
     }
 
-    private String pull(RemoteFile remote, ProgressLine progress) throws IOException {
+    private String pull(RemoteFile remote, ProgressLine progress) throws Exception {
         FileName name = FileName.of(remote.name());
-        Path file = Path.of(target);
-        if (Files.isDirectory(file)) {
-            file = file.resolve(name.last());
-        }
-        try (SidewarpClient client = sidewarp.client();
-                Session session = client.openSession("sidewarp cp");
-                Channel channel = connect(session, remote)) {
-            String summary = new CopyClient(session, channel, progress, (int) chunk, slots).pull(name.toString(), file);
-            return remote + " -> " + file + ": " + summary;
-        }
+        Path named = Path.of(target);
+        Path file = Files.isDirectory(named) ? named.resolve(name.last()) : named;
+        return inSession(session -> {
+            try (Channel<CopyMessage> channel = connect(session, remote)) {
+                String summary =
+                        new CopyClient(session, channel, progress, (int) chunk, slots).pull(name.toString(), file);
+                return remote + " -> " + file + ": " + summary;
+            }
+        });
     }
 
-    private Channel connect(Session session, RemoteFile remote) {
-        return Channel.connect(session, remote.server(), new Hello(Service.COPY), flags);
+    private Channel<CopyMessage> connect(Session session, RemoteFile remote) {
+        return Channel.connect(session, remote.server(), new Hello(Service.COPY), flags(), CopyMessage::decode);
     }
 
     private static Path readable(Path file) {

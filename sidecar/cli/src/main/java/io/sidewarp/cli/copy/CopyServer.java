@@ -5,13 +5,12 @@ package io.sidewarp.cli.copy;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
-import io.sidewarp.cli.Failures;
 import io.sidewarp.cli.text.ProgressLine;
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.wire.Channel;
 import io.sidewarp.cli.wire.ConnectionFlags;
-import io.sidewarp.cli.wire.Frame;
 import io.sidewarp.cli.wire.Hello;
+import io.sidewarp.cli.wire.Message;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.cli.wire.Service;
 import io.sidewarp.client.Access;
@@ -42,52 +41,42 @@ final class CopyServer implements Server.GreetedHandler {
     }
 
     @Override
-    public String serve(IncomingConnection request, Hello hello) throws IOException {
-        if (hello.service() != Service.COPY) {
-            Server.reject(request, "this is \"" + Service.COPY.server() + "\"");
-            throw new Failure(ExitCode.PROTOCOL, "refused, it asked for another service");
-        }
-        try (Channel channel = Channel.accept(session, request, new Hello(Service.COPY), flags)) {
-            try {
-                Frame frame = channel.receive(CopyClient.PATIENCE);
-                String told = switch (frame.type()) {
-                    case CopyMessage.Put.TYPE -> store(channel, frame.read(CopyMessage.Put::decode));
-                    case CopyMessage.Get.TYPE -> offer(channel, frame.read(CopyMessage.Get::decode));
-                    default -> throw frame.unexpected();
-                };
-                channel.awaitPeerClose(CopyClient.PATIENCE);
-                if (frame.type() == CopyMessage.Get.TYPE) {
-                    // No message answers the last one. This fails when the client may not have received it.
-                    channel.connection().close();
-                }
-                return told;
-            } catch (IOException | RuntimeException e) {
-                channel.sendError(Failures.of(e));
-                channel.awaitPeerClose(CopyClient.PATIENCE);
-                throw e;
-            }
-        }
+    public String serve(IncomingConnection request, Hello hello) throws Exception {
+        return Channel.serve(session, request, Service.COPY, flags, CopyMessage::decode, this::serve);
     }
 
-    private String store(Channel channel, CopyMessage.Put put) throws IOException {
+    private String serve(Channel<CopyMessage> channel) throws IOException {
+        return switch (channel.receive(CopyClient.PATIENCE)) {
+            case CopyMessage.Put put -> {
+                String told = store(channel, put);
+                channel.awaitPeerClose(CopyClient.PATIENCE);
+                yield told;
+            }
+            case CopyMessage.Get get -> {
+                String told = offer(channel, get);
+                channel.awaitPeerClose(CopyClient.PATIENCE);
+                // No message answers the last one. This fails when the client may not have received it.
+                channel.connection().close();
+                yield told;
+            }
+            case CopyMessage other -> throw Message.unexpected(other.type());
+        };
+    }
+
+    private String store(Channel<CopyMessage> channel, CopyMessage.Put put) throws IOException {
         FileName name = FileName.of(put.name());
         checkStorable(name, put.size());
-        try (Target target = directory.create(name);
+        try (FileTarget target = directory.create(name);
                 Window window = Window.create(session, put.chunk(), put.slots(), Access.REMOTE_WRITE)) {
             Window.Layout layout = layout(put.size(), put.chunk(), put.slots(), window);
             channel.send(new CopyMessage.Window(put.size(), window.region().address(), layout.chunk(), layout.slots()));
             Transfer transfer = new Transfer(name.toString(), put.size(), ProgressLine.hidden());
             for (long index = 0; index < layout.chunks(); index++) {
-                Frame frame = channel.receive(CopyClient.PATIENCE);
-                CopyMessage.Chunk chunk = frame.expect(CopyMessage.Chunk.TYPE, CopyMessage.Chunk::decode);
-                if (chunk.index() != index || chunk.octets() != layout.octets(index)) {
-                    throw frame.unexpected();
-                }
+                layout.check(channel.receive(CopyClient.PATIENCE, CopyMessage.Chunk.class), index);
                 transfer.write(target.channel(), layout.buffer(window.region(), index));
                 channel.send(new CopyMessage.Taken(index));
             }
-            CopyMessage.Finish finish =
-                    channel.receive(CopyClient.PATIENCE).expect(CopyMessage.Finish.TYPE, CopyMessage.Finish::decode);
+            CopyMessage.Finish finish = channel.receive(CopyClient.PATIENCE, CopyMessage.Finish.class);
             byte[] digest = transfer.digest();
             transfer.verify(finish, digest);
             target.commit();
@@ -96,7 +85,7 @@ final class CopyServer implements Server.GreetedHandler {
         }
     }
 
-    private String offer(Channel channel, CopyMessage.Get get) throws IOException {
+    private String offer(Channel<CopyMessage> channel, CopyMessage.Get get) throws IOException {
         FileName name = FileName.of(get.name());
         try (SeekableByteChannel file = directory.open(name);
                 Window window = Window.create(session, get.chunk(), get.slots(), Access.REMOTE_READ)) {
@@ -144,10 +133,7 @@ final class CopyServer implements Server.GreetedHandler {
         return new Window.Layout(size, Math.clamp(chunk, 1, window.chunk()), Math.clamp(slots, 1, window.slots()));
     }
 
-    private static void awaitTaken(Channel channel, long index) {
-        Frame frame = channel.receive(CopyClient.PATIENCE);
-        if (frame.expect(CopyMessage.Taken.TYPE, CopyMessage.Taken::decode).index() != index) {
-            throw frame.unexpected();
-        }
+    private static void awaitTaken(Channel<CopyMessage> channel, long index) {
+        channel.receive(CopyClient.PATIENCE, CopyMessage.Taken.class).check(index);
     }
 }

@@ -16,7 +16,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /** A file of this user, to be written. */
-final class LocalTarget implements Target {
+final class LocalTarget implements FileTarget {
 
     private final Path file;
     private final Path temporary;
@@ -25,7 +25,8 @@ final class LocalTarget implements Target {
     /** @throws Failure when the file cannot be created */
     LocalTarget(Path named) throws IOException {
         file = replaceable(named);
-        temporary = file.resolveSibling(TemporaryName.of(file.getFileName().toString()));
+        temporary =
+                file.resolveSibling(FileTarget.temporaryName(file.getFileName().toString()));
         try {
             channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         } catch (FileSystemException e) {

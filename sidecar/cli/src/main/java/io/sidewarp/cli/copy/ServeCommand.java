@@ -3,23 +3,16 @@
 
 package io.sidewarp.cli.copy;
 
-import io.sidewarp.cli.Sidewarp;
+import io.sidewarp.cli.SessionCommand;
 import io.sidewarp.cli.text.HostPort;
 import io.sidewarp.cli.text.Sizes;
-import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.cli.wire.Service;
-import io.sidewarp.client.Session;
-import io.sidewarp.client.SidewarpClient;
 import java.nio.file.Path;
-import java.util.concurrent.Callable;
+import java.util.Map;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code sidewarp serve}. */
 @Command(
@@ -33,16 +26,7 @@ import picocli.CommandLine.Spec;
         },
         footerHeading = "%nExamples:%n",
         footer = {"  sidewarp serve --dir /var/lib/models --read-only 7472"})
-public final class ServeCommand implements Callable<Integer> {
-
-    @ParentCommand
-    private Sidewarp sidewarp;
-
-    @Spec
-    private CommandSpec spec;
-
-    @Mixin
-    private ConnectionFlags flags;
+public final class ServeCommand extends SessionCommand {
 
     @Parameters(
             paramLabel = "[HOST:]PORT",
@@ -68,14 +52,12 @@ public final class ServeCommand implements Callable<Integer> {
     private boolean once;
 
     @Override
-    public Integer call() {
+    public Integer call() throws Exception {
         ServedDirectory served = new ServedDirectory(directory);
-        try (SidewarpClient client = sidewarp.client();
-                Session session = client.openSession("sidewarp serve")) {
-            CopyServer server = new CopyServer(session, served, readOnly, maxSize, flags);
-            return Server.greeted(
-                            Service.COPY.server(), server, spec.commandLine().getOut(), once)
-                    .run(session, listen, flags);
-        }
+        return inSession(session -> {
+            CopyServer server = new CopyServer(session, served, readOnly, maxSize, flags());
+            return Server.greeted(Service.COPY, Map.of(Service.COPY, server), out(), once)
+                    .run(session, listen, flags());
+        });
     }
 }

@@ -61,9 +61,9 @@ final class ServedDirectory {
     }
 
     /** Begins to write a file. */
-    Target create(FileName name) throws IOException {
+    FileTarget create(FileName name) throws IOException {
         SecureDirectoryStream<Path> directory = descend(name, ExitCode.CANNOT_CREATE);
-        Path temporary = Path.of(TemporaryName.of(name.last()));
+        Path temporary = Path.of(FileTarget.temporaryName(name.last()));
         try {
             requireReplaceable(directory, name);
             SeekableByteChannel channel = directory.newByteChannel(
@@ -131,7 +131,7 @@ final class ServedDirectory {
     /** A file that is written under a hidden name until it is complete. */
     private record ServedTarget(
             SecureDirectoryStream<Path> directory, Path temporary, Path name, SeekableByteChannel file)
-            implements Target {
+            implements FileTarget {
 
         @Override
         public WritableByteChannel channel() {

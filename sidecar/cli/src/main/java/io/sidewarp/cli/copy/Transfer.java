@@ -7,13 +7,13 @@ import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.text.ProgressLine;
 import io.sidewarp.cli.text.Sizes;
+import io.sidewarp.cli.wire.Digests;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +28,7 @@ final class Transfer {
     private final String name;
     private final long size;
     private final ProgressLine progress;
-    private final MessageDigest digest;
+    private final MessageDigest digest = Digests.sha256();
     private final long begin = System.nanoTime();
     private long done;
     private long shownAt = begin;
@@ -37,11 +37,6 @@ final class Transfer {
         this.name = name;
         this.size = size;
         this.progress = progress;
-        try {
-            digest = MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
-        }
     }
 
     /** Fills a buffer from the file. */

@@ -7,6 +7,7 @@ import io.grpc.Status;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.text.Sizes;
+import io.sidewarp.cli.wire.Message;
 import io.sidewarp.cli.wire.RegionNames;
 import io.sidewarp.client.Access;
 import io.sidewarp.client.Session;
@@ -104,6 +105,13 @@ final class Window implements AutoCloseable {
         /** Returns the offset of a chunk's slot in the window. */
         long offset(long index) {
             return index % slots * chunk;
+        }
+
+        /** @throws Failure when a chunk is not the expected one, or has another length */
+        void check(CopyMessage.Chunk chunk, long index) {
+            if (chunk.index() != index || chunk.octets() != octets(index)) {
+                throw Message.unexpected(chunk.type());
+            }
         }
 
         Sge slice(SharedRegion region, long index) {

@@ -7,8 +7,8 @@ import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.text.ProgressLine;
 import io.sidewarp.cli.text.Sizes;
-import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Server;
+import io.sidewarp.client.LowerLayerProtocol;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -36,14 +35,12 @@ import picocli.CommandLine.Spec;
         })
 public final class DemoCommand implements Callable<Integer> {
 
+    private static final String JAR_BELOW_ROOT = "sidecar/service/target/quarkus-app/quarkus-run.jar";
     private static final long PATIENCE_SECONDS = 30;
     private static final long MOVE_PATIENCE_SECONDS = 24 * 3600;
 
     @Spec
     private CommandSpec spec;
-
-    @Mixin
-    private ServiceJar serviceJar;
 
     @Parameters(
             arity = "0..1",
@@ -72,7 +69,7 @@ public final class DemoCommand implements Callable<Integer> {
             paramLabel = "tcp|sctp",
             defaultValue = "tcp",
             description = "Lower layer protocol (default: ${DEFAULT-VALUE}). sctp needs the library libusrsctp2.")
-    private ConnectionFlags.LowerLayer llp = ConnectionFlags.LowerLayer.TCP;
+    private LowerLayerProtocol llp = LowerLayerProtocol.TCP;
 
     @Option(
             names = "--dir",
@@ -80,6 +77,13 @@ public final class DemoCommand implements Callable<Integer> {
             description = "Directory for the shared volumes. Default: /dev/shm if there is room, else the temporary"
                     + " directory.")
     private Optional<Path> base = Optional.empty();
+
+    @Option(
+            names = "--service-jar",
+            paramLabel = "FILE",
+            description = "The sidecar's quarkus-run.jar. Default: the environment's SIDEWARP_SERVICE_JAR, or where the"
+                    + " build below SIDEWARP_ROOT puts it.")
+    private Optional<Path> serviceJar = Optional.empty();
 
     @Override
     public Integer call() throws IOException {
@@ -92,18 +96,18 @@ public final class DemoCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         try (ProgressLine progress = ProgressLine.onTerminal()) {
             progress.update("starting two sidecars");
-            try (DemoSidecars rig = DemoSidecars.start(place, serviceJar.path());
+            try (DemoSidecars rig = DemoSidecars.start(place, serviceJar());
                     DemoProcess receiver = startReceiver(rig)) {
-                ChildOutput receiverTalk = new ChildOutput(receiver);
-                String address = receiverTalk.awaitListening(PATIENCE_SECONDS);
+                String address = receiver.awaitListening(PATIENCE_SECONDS);
                 try (DemoProcess sender = startSender(rig, address, octets, region)) {
                     ProcessFacts sent = new ProcessFacts();
-                    new ChildOutput(sender).untilEnd(line -> take(line, sent, progress), MOVE_PATIENCE_SECONDS);
+                    sender.untilEnd(line -> take(line, sent, progress), MOVE_PATIENCE_SECONDS);
                     awaitEnd(sender);
-                    ProcessFacts received = receiverTalk.facts("sends.received", PATIENCE_SECONDS);
+                    ProcessFacts received = receiver.facts("sends.received", PATIENCE_SECONDS);
                     progress.clear();
                     DemoReport report = new DemoReport(octets, region, sent, received);
-                    out.print(report.text(rig, sender.pid(), receiver.pid(), file));
+                    out.print(report.text(
+                            rig, sender.process().pid(), receiver.process().pid(), file));
                     out.flush();
                     if (!report.same()) {
                         throw new Failure(ExitCode.FAILED, "the SHA-256 differ: data corruption");
@@ -153,5 +157,21 @@ public final class DemoCommand implements Callable<Integer> {
         } catch (InterruptedException e) {
             throw Failure.interrupted();
         }
+    }
+
+    /** @throws Failure when neither the option nor the environment names the sidecar's program */
+    private Path serviceJar() {
+        return serviceJar
+                .or(() -> environment("SIDEWARP_SERVICE_JAR"))
+                .or(() -> environment("SIDEWARP_ROOT").map(root -> root.resolve(JAR_BELOW_ROOT)))
+                .orElseThrow(() -> new Failure(
+                        ExitCode.CONFIGURATION,
+                        "the sidecar's quarkus-run.jar is not known: run ./sidewarp demo, or give --service-jar FILE"));
+    }
+
+    private static Optional<Path> environment(String name) {
+        return Optional.ofNullable(System.getenv(name))
+                .filter(value -> !value.isEmpty())
+                .map(Path::of);
     }
 }

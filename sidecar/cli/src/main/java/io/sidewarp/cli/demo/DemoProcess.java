@@ -5,6 +5,8 @@ package io.sidewarp.cli.demo;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.Sidewarp;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -12,15 +14,25 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** A child process in Java: a sidecar, or this program with another command. Closing it ends the process. */
+/**
+ * A child process in Java: a sidecar, or this program with another command, whose output is read line by line. Closing it
+ * ends the process.
+ */
 final class DemoProcess implements AutoCloseable {
 
     private static final String NETTY_FLAG = "-Dio.netty.leakDetection.level=disabled";
     private static final String SMALL_HEAP = "-Xmx64m";
     private static final String DIRECT_MEMORY = "-XX:MaxDirectMemorySize=1g";
+
+    private static final String END = "\0end";
+    private static final String LISTENING = "listening on ";
 
     private static final int LOG_LINES = 15;
     private static final long STOP_SECONDS = 15;
@@ -28,6 +40,7 @@ final class DemoProcess implements AutoCloseable {
     private final String name;
     private final Process process;
     private final Path log;
+    private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
 
     private DemoProcess(String name, Process process, Path log) {
         this.name = name;
@@ -43,47 +56,67 @@ final class DemoProcess implements AutoCloseable {
      */
     static DemoProcess sidecar(String name, Path jar, Map<String, String> environment, Path log) {
         List<String> command = new ArrayList<>(flags("sidecar.args"));
-        command.add(DIRECT_MEMORY);
-        command.add("-jar");
-        command.add(jar.toString());
+        command.addAll(List.of(DIRECT_MEMORY, "-jar", jar.toString()));
         ProcessBuilder builder = java(command).redirectErrorStream(true).redirectOutput(log.toFile());
         builder.environment().putAll(environment);
         return start(name, builder, log);
     }
 
     /**
-     * Starts this program with other arguments. The caller reads its standard output.
+     * Starts this program with other arguments, and reads its standard output on a thread of its own.
      *
      * @param log receives standard error
      */
     static DemoProcess self(String name, List<String> arguments, Path log) {
-        List<String> command = new ArrayList<>();
-        command.add(SMALL_HEAP);
-        command.add("-cp");
-        command.add(System.getProperty("java.class.path"));
-        command.add("io.sidewarp.cli.Sidewarp");
+        List<String> command = new ArrayList<>(
+                List.of(SMALL_HEAP, "-cp", System.getProperty("java.class.path"), Sidewarp.class.getName()));
         command.addAll(arguments);
-        return start(name, java(command).redirectError(log.toFile()), log);
-    }
-
-    long pid() {
-        return process.pid();
-    }
-
-    boolean isAlive() {
-        return process.isAlive();
+        DemoProcess program = start(name, java(command).redirectError(log.toFile()), log);
+        Thread.ofVirtual().name("sidewarp-demo-talk").start(program::read);
+        return program;
     }
 
     Process process() {
         return process;
     }
 
+    /** Waits until a server reports where it listens. Returns that address. */
+    String awaitListening(long seconds) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        while (true) {
+            String line = next(end).orElseThrow(() -> failure("does not listen:"));
+            if (line.startsWith(LISTENING)) {
+                return line.substring(LISTENING.length());
+            }
+        }
+    }
+
+    /** Passes on all lines until the program ends. */
+    void untilEnd(Consumer<String> taker, long seconds) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        Optional<String> line = next(end);
+        while (line.isPresent()) {
+            taker.accept(line.get());
+            line = next(end);
+        }
+    }
+
+    /** Collects facts until the last one has arrived. */
+    ProcessFacts facts(String last, long seconds) {
+        ProcessFacts facts = new ProcessFacts();
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        while (!facts.has(last)) {
+            facts.add(next(end).orElseThrow(() -> failure("did not report all facts:")));
+        }
+        return facts;
+    }
+
     /** Returns a failure that names the problem, and the end of the process's log. */
     Failure failure(String what) {
         StringBuilder message = new StringBuilder(name).append(' ').append(what);
         try {
-            List<String> lines = Files.readAllLines(log, StandardCharsets.UTF_8);
-            lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size())
+            List<String> logged = Files.readAllLines(log, StandardCharsets.UTF_8);
+            logged.subList(Math.max(0, logged.size() - LOG_LINES), logged.size())
                     .forEach(line -> message.append("\n  ").append(line));
         } catch (IOException e) {
             message.append(" (and its log cannot be read)");
@@ -107,6 +140,27 @@ final class DemoProcess implements AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Returns the next line. Empty when the program has ended, or the time is over. */
+    private Optional<String> next(long end) {
+        try {
+            String line = lines.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+            return line == null || line.equals(END) ? Optional.empty() : Optional.of(line);
+        } catch (InterruptedException e) {
+            throw Failure.interrupted();
+        }
+    }
+
+    private void read() {
+        try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
+            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+                lines.add(line);
+            }
+        } catch (IOException e) {
+            // The process has ended, and with it the rest of its output.
+        }
+        lines.add(END);
     }
 
     private static ProcessBuilder java(List<String> arguments) {

@@ -43,8 +43,9 @@ record DemoReport(long octets, long window, ProcessFacts sent, ProcessFacts rece
                 ? "all of it in shared memory at both ends"
                 : "through " + Sizes.format(window) + " of shared memory at each end";
         return what + ", " + Sizes.format(octets) + ", " + fits + "\n  sender    process " + senderPid + " - sidecar "
-                + rig.left().sidecar().pid() + ", " + rig.left().api() + "\n  receiver  process " + receiverPid
-                + " - sidecar " + rig.right().sidecar().pid() + ", "
+                + rig.left().sidecar().process().pid() + ", " + rig.left().api() + "\n  receiver  process "
+                + receiverPid
+                + " - sidecar " + rig.right().sidecar().process().pid() + ", "
                 + rig.right().api() + "\n";
     }
 

@@ -11,15 +11,14 @@ import io.sidewarp.client.ClientOptions;
 import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.SidewarpException;
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 
 /** Two sidecars with a socket and a shared volume each, in a directory that is removed at the end. */
 final class DemoSidecars implements AutoCloseable {
@@ -28,8 +27,9 @@ final class DemoSidecars implements AutoCloseable {
     private static final Duration START_STEP = Duration.ofMillis(200);
 
     private final Path directory;
-    private @Nullable Side left;
-    private @Nullable Side right;
+
+    /** The side of the sender, and the side of the receiver. */
+    private final List<Side> sides = new ArrayList<>();
 
     /** A sidecar and its directory. */
     record Side(DemoProcess sidecar, Path directory) {
@@ -74,10 +74,9 @@ final class DemoSidecars implements AutoCloseable {
         // Sidecars and socket addresses need absolute, short paths.
         DemoSidecars rig = new DemoSidecars(Files.createTempDirectory(base.toRealPath(), "sidewarp-demo-"));
         try {
-            rig.left = rig.startSide("a", jar);
-            rig.right = rig.startSide("b", jar);
-            awaitReady(rig.left());
-            awaitReady(rig.right());
+            rig.sides.add(rig.startSide("a", jar));
+            rig.sides.add(rig.startSide("b", jar));
+            rig.sides.forEach(DemoSidecars::awaitReady);
             return rig;
         } catch (IOException | RuntimeException e) {
             rig.close();
@@ -85,18 +84,14 @@ final class DemoSidecars implements AutoCloseable {
         }
     }
 
-    Path directory() {
-        return directory;
-    }
-
     /** Returns the side of the sender. */
     Side left() {
-        return started(left);
+        return sides.getFirst();
     }
 
     /** Returns the side of the receiver. */
     Side right() {
-        return started(right);
+        return sides.getLast();
     }
 
     /** Returns a file for a program's output. */
@@ -106,27 +101,13 @@ final class DemoSidecars implements AutoCloseable {
 
     @Override
     public void close() {
-        if (left != null) {
-            left.sidecar().process().destroy();
-        }
-        if (right != null) {
-            right.sidecar().close();
-        }
-        if (left != null) {
-            left.sidecar().close();
-        }
+        sides.forEach(side -> side.sidecar().process().destroy());
+        sides.forEach(side -> side.sidecar().close());
         try {
             delete(directory);
         } catch (IOException e) {
             throw new Failure(ExitCode.IO_ERROR, "cannot remove " + directory + ": " + e.getMessage(), e);
         }
-    }
-
-    private static Side started(@Nullable Side side) {
-        if (side == null) {
-            throw new IllegalStateException("the sidecars were not started");
-        }
-        return side;
     }
 
     private Side startSide(String name, Path jar) throws IOException {
@@ -152,7 +133,7 @@ final class DemoSidecars implements AutoCloseable {
         try (SidewarpClient client = SidewarpClient.connect(side.clientOptions())) {
             while (true) {
                 Interruption.check();
-                if (!side.sidecar().isAlive()) {
+                if (!side.sidecar().process().isAlive()) {
                     throw side.sidecar().failure("ended while it started:");
                 }
                 try {
@@ -168,18 +149,10 @@ final class DemoSidecars implements AutoCloseable {
     }
 
     private static void delete(Path tree) throws IOException {
-        Files.walkFileTree(tree, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                Files.deleteIfExists(file);
-                return FileVisitResult.CONTINUE;
+        try (Stream<Path> paths = Files.walk(tree)) {
+            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(path);
             }
-
-            @Override
-            public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure) throws IOException {
-                Files.deleteIfExists(visited);
-                return FileVisitResult.CONTINUE;
-            }
-        });
+        }
     }
 }

@@ -3,12 +3,8 @@
 
 package io.sidewarp.cli.perf;
 
-import io.sidewarp.cli.ExitCode;
-import io.sidewarp.cli.Failure;
-import io.sidewarp.cli.wire.ReceivesFirst;
+import io.sidewarp.cli.wire.Connector;
 import io.sidewarp.client.Connection;
-import io.sidewarp.client.Sge;
-import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 import java.nio.ByteBuffer;
@@ -23,26 +19,26 @@ final class Credits {
 
     private final WorkQueue queue;
     private final WorkRequest[] receives = new WorkRequest[PerfPlan.CREDIT_SLOTS];
-    private final ByteBuffer memory;
+    private final ByteBuffer messages;
     private long allowed;
 
     /**
-     * @param tail offset of the connection's tail in the region
+     * @param index number of the connection in its test
      * @param initial number of messages for which the receiver has room at first
      */
-    Credits(WorkQueue queue, Connection connection, SharedRegion region, long tail, long initial) {
+    Credits(WorkQueue queue, Connection connection, PerfMemory memory, int index, long initial) {
         this.queue = queue;
         allowed = initial;
-        memory = region.buffer(tail + PerfPlan.CREDIT_OFFSET, PerfPlan.CREDIT_SLOTS * PerfPlan.CREDIT_LENGTH);
+        messages = memory.credits(index);
         for (int slot = 0; slot < receives.length; slot++) {
-            receives[slot] = WorkRequest.receive(connection, slice(region, tail, slot));
+            receives[slot] = WorkRequest.receive(connection, memory.creditSlot(index, slot));
         }
     }
 
     /** Posts the receives for the first credit messages. */
     void postReceives() {
         for (int slot = 0; slot < receives.length; slot++) {
-            ReceivesFirst.post(queue, ID + slot, receives[slot]);
+            Connector.postReceive(queue, ID + slot, receives[slot]);
         }
     }
 
@@ -50,24 +46,15 @@ final class Credits {
         return id >= ID;
     }
 
-    /** Takes a credit message, and posts its receive again. */
-    void arrived(long id) {
+    /** Takes a credit message. Returns its receive, to be posted again. */
+    WorkRequest arrived(long id) {
         int slot = (int) (id - ID);
-        allowed = Math.max(allowed, memory.getLong(slot * PerfPlan.CREDIT_LENGTH));
-        if (!queue.tryPost(id, receives[slot])) {
-            throw new Failure(
-                    ExitCode.NO_RESOURCES,
-                    "the sidecar grants " + queue.credits() + " work requests at a time: use a lower --depth");
-        }
+        allowed = Math.max(allowed, messages.getLong(slot * PerfPlan.CREDIT_LENGTH));
+        return receives[slot];
     }
 
     /** Returns whether the receiver has room for this many messages since the beginning. */
-    boolean allow(long messages) {
-        return messages <= allowed;
-    }
-
-    private static Sge slice(SharedRegion region, long tail, int slot) {
-        return region.slice(
-                tail + PerfPlan.CREDIT_OFFSET + (long) slot * PerfPlan.CREDIT_LENGTH, PerfPlan.CREDIT_LENGTH);
+    boolean allow(long count) {
+        return count <= allowed;
     }
 }

@@ -5,213 +5,204 @@ package io.sidewarp.cli.perf;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
-import io.sidewarp.cli.wire.ReceivesFirst;
+import io.sidewarp.cli.Failures;
+import io.sidewarp.client.CompletionHandler;
+import io.sidewarp.client.CompletionTaker;
+import io.sidewarp.client.CompletionView;
 import io.sidewarp.client.Connection;
+import io.sidewarp.client.QueueOptions;
+import io.sidewarp.client.QueuePath;
+import io.sidewarp.client.RemoteAddress;
 import io.sidewarp.client.Sge;
-import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.SidewarpException;
+import io.sidewarp.client.WaitStrategy;
 import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 
-/** The server's work on a data connection. Throughput tests of RDMA Write and Read need none. */
-abstract class DataEnd extends QueueUser {
+/**
+ * The work at one end of a data connection. Takes the completions of its queue: on a thread that polls the queue, or
+ * over gRPC on the client's event loop. Counts all messages, and records their latencies while recording is on.
+ */
+abstract class DataEnd implements CompletionHandler, CompletionTaker {
+
+    private static final int BATCH = 64;
+    private static final Duration FOREVER = Duration.ofDays(365);
 
     final WorkQueue queue;
     private final AtomicLong published = new AtomicLong();
-    private volatile @Nullable Failure failure;
-    private long count;
+    private final CompletableFuture<Void> finished = new CompletableFuture<>();
+    private final Histogram latencies = new Histogram();
+    private volatile boolean recording;
+    private volatile boolean stopping;
+    private long counted;
 
     DataEnd(WorkQueue queue) {
         this.queue = queue;
     }
 
-    /** Returns the number of messages that reached a receive. */
-    long received() {
+    /**
+     * Returns an end of a latency test of RDMA Writes or Sends.
+     *
+     * @param peer address of the peer's memory
+     * @param first whether this end sends first, and measures
+     */
+    static DataEnd roundTrips(
+            WorkQueue queue,
+            Connection connection,
+            PerfMemory memory,
+            RemoteAddress peer,
+            WaitStrategy strategy,
+            boolean first) {
+        Sge incoming = memory.slot(0, 0);
+        Sge outgoing = memory.slot(0, 1);
+        if (memory.plan().operation() == Operation.SEND) {
+            return new SendRoundTrips(
+                    queue, WorkRequest.send(connection, outgoing), WorkRequest.receive(connection, incoming), first);
+        }
+        RemoteAddress target = peer.plus(memory.plan().slotOffset(0, 0));
+        return new WriteRoundTrips(
+                queue,
+                WorkRequest.write(connection, target, outgoing).unsignaled(),
+                new LatencySlots(memory.region(), incoming, outgoing, strategy),
+                first);
+    }
+
+    /**
+     * Returns options for a queue of a test. Beside memory that is polled, the thread of the queue sleeps, because its
+     * completions report only failures.
+     */
+    static QueueOptions queueOptions(PerfPlan plan, QueueOptions options) {
+        return plan.pollsMemory() ? options.withWaitStrategy(WaitStrategy.SLEEP) : options;
+    }
+
+    /** Posts the receives for the first messages of the peer. */
+    void postReceives() {}
+
+    /** Takes the completions of the queue until it ends. */
+    final void serve() {
+        if (queue.path() == QueuePath.RINGS) {
+            Thread.ofPlatform().daemon().name("sidewarp-perf-poll").start(this::poll);
+        } else {
+            queue.onCompletion(this);
+        }
+    }
+
+    /** Posts the first messages, if this end sends first, and returns at once. */
+    void start() {}
+
+    /** Stops posting. */
+    void stop() {
+        stopping = true;
+    }
+
+    final boolean isStopping() {
+        return stopping;
+    }
+
+    /** Completes when nothing is in flight after {@link #stop()}, or fails. */
+    final CompletableFuture<Void> finished() {
+        return finished;
+    }
+
+    /** @throws Failure when this end could not continue */
+    final void check() {
+        if (finished.isCompletedExceptionally()) {
+            throw Failures.of(finished.exceptionNow());
+        }
+    }
+
+    /** Returns the number of complete messages. Any thread. */
+    final long messages() {
         return published.get();
     }
 
-    /** Posts the receives for the first messages. */
-    void postReceives() {}
+    final void record(boolean on) {
+        recording = on;
+    }
 
-    /** Stops threads of this object. */
-    void stop() {}
+    /** Returns latencies in nanoseconds. Read them only after this end has finished. */
+    final Histogram latencies() {
+        return latencies;
+    }
+
+    /** Handles successful work with this ID. Called on one thread at a time. */
+    abstract void completed(long id);
+
+    /** Posts a request if there is a credit. Without a credit, the test fails. */
+    final void post(long id, WorkRequest request) {
+        if (!queue.tryPost(id, request)) {
+            fail(noCredit());
+        }
+    }
+
+    final Failure noCredit() {
+        return new Failure(
+                ExitCode.NO_RESOURCES,
+                "the sidecar grants " + queue.credits()
+                        + " work requests at a time (its setting sidewarp.limits.queue-outstanding): raise it, or use"
+                        + " a lower --depth");
+    }
+
+    /** Counts complete messages. Called on one thread at a time. */
+    final void count(int messages) {
+        counted += messages;
+        published.lazySet(counted);
+    }
+
+    /** Counts complete messages. {@code nanos} is the latency of the last one. */
+    final void count(int messages, long nanos) {
+        count(messages);
+        if (recording) {
+            latencies.record(nanos);
+        }
+    }
+
+    final void finish() {
+        finished.complete(null);
+    }
+
+    /** Fails the test. Only the first failure counts. */
+    void fail(Throwable cause) {
+        finished.completeExceptionally(cause);
+    }
 
     @Override
-    void failed(WorkCompletion completion) {
-        // The client reports the problem of the connection.
-    }
-
-    /** @throws Failure when the sidecar granted too few credits to continue */
-    void check() {
-        Failure known = failure;
-        if (known != null) {
-            throw known;
+    public final void onCompletion(WorkCompletion completion) {
+        if (completion.isSuccess()) {
+            completed(completion.id());
+        } else {
+            fail(new Failure(ExitCode.FAILED, "the test failed: " + completion));
         }
     }
 
-    /** Posts a request if there is a credit. Without a credit, {@link #check} fails. */
-    void post(long id, WorkRequest request) {
-        if (!queue.tryPost(id, request)) {
-            failure = new Failure(
-                    ExitCode.NO_RESOURCES,
-                    "the sidecar grants " + queue.credits()
-                            + " work requests at a time (its setting sidewarp.limits.queue-outstanding): raise it, or use"
-                            + " a lower --depth");
+    @Override
+    public final void onCompletion(CompletionView completion) {
+        if (completion.isSuccess()) {
+            completed(completion.id());
+        } else {
+            onCompletion(completion.toCompletion());
         }
     }
 
-    void count() {
-        count++;
-        published.lazySet(count);
+    @Override
+    public final void onFailure(SidewarpException cause) {
+        fail(cause);
     }
 
-    /** Takes Sends as fast as they come, and tells the sender how much room there is. */
-    static final class SendSink extends DataEnd {
-
-        private static final long CREDIT_ID = 1L << 40;
-
-        private final WorkRequest[] receives;
-        private final WorkRequest[] creditSends = new WorkRequest[PerfPlan.CREDIT_SLOTS];
-        private final SharedRegion region;
-        private final long tail;
-        private final int period;
-        private int nextCredit;
-
-        SendSink(
-                WorkQueue queue,
-                Connection connection,
-                SharedRegion region,
-                PerfPlan plan,
-                int index,
-                int receiveCount) {
-            super(queue);
-            this.region = region;
-            tail = plan.tailOffset(index) + PerfPlan.CREDIT_OFFSET;
-            receives = new WorkRequest[receiveCount];
-            for (int i = 0; i < receiveCount; i++) {
-                receives[i] = WorkRequest.receive(connection, slice(region, plan, index, i));
+    private void poll() {
+        try {
+            while (true) {
+                queue.poll(this, BATCH, FOREVER);
             }
-            for (int slot = 0; slot < creditSends.length; slot++) {
-                creditSends[slot] =
-                        WorkRequest.send(connection, region.slice(creditOffset(slot), PerfPlan.CREDIT_LENGTH));
-            }
-            period = Math.max(1, receiveCount / 4);
-        }
-
-        @Override
-        void postReceives() {
-            queue.batch(_ -> {
-                for (int i = 0; i < receives.length; i++) {
-                    ReceivesFirst.post(queue, i, receives[i]);
-                }
-            });
-        }
-
-        @Override
-        void completed(long id) {
-            if (id >= CREDIT_ID) {
-                return;
-            }
-            count();
-            post(id, receives[(int) id]);
-            if (received() % period == 0) {
-                int slot = nextCredit;
-                nextCredit = (slot + 1) % creditSends.length;
-                region.buffer(creditOffset(slot), PerfPlan.CREDIT_LENGTH).putLong(received() + receives.length);
-                post(CREDIT_ID + slot, creditSends[slot]);
-            }
-        }
-
-        private long creditOffset(int slot) {
-            return tail + (long) slot * PerfPlan.CREDIT_LENGTH;
-        }
-
-        private static Sge slice(SharedRegion region, PerfPlan plan, int index, int message) {
-            return region.slice(plan.slotOffset(index, message), plan.size());
-        }
-    }
-
-    /** Answers each Send with a Send. */
-    static final class SendEcho extends DataEnd {
-
-        private final WorkRequest receive;
-        private final WorkRequest send;
-
-        SendEcho(WorkQueue queue, WorkRequest receive, WorkRequest send) {
-            super(queue);
-            this.receive = receive;
-            this.send = send;
-        }
-
-        @Override
-        void postReceives() {
-            SendPingPong.postReceives(queue, receive);
-        }
-
-        @Override
-        void completed(long id) {
-            if (id == SendPingPong.RECEIVE_ID) {
-                count();
-                post(SendPingPong.RECEIVE_ID, receive);
-                post(SendPingPong.SEND_ID, send);
-            }
-        }
-    }
-
-    /** Answers each RDMA Write with an RDMA Write. */
-    static final class WriteEcho extends DataEnd {
-
-        private final WorkRequest write;
-        private final WatchedMemory memory;
-        private final Thread thread = new Thread(this::run, "sidewarp-perf-echo");
-
-        WriteEcho(WorkQueue queue, WorkRequest write, WatchedMemory memory) {
-            super(queue);
-            this.write = write;
-            this.memory = memory;
-            thread.setDaemon(true);
-            thread.start();
-        }
-
-        @Override
-        void completed(long id) {}
-
-        @Override
-        void failed(WorkCompletion completion) {
-            thread.interrupt();
-        }
-
-        @Override
-        void stop() {
-            thread.interrupt();
-            boolean interrupted = false;
-            while (thread.isAlive()) {
-                try {
-                    thread.join();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-
-        private void run() {
-            byte sequence = 0;
-            try {
-                while (true) {
-                    sequence++;
-                    memory.await(sequence);
-                    memory.prepare(sequence);
-                    queue.post(sequence, write);
-                    count();
-                }
-            } catch (InterruptedException | RuntimeException e) {
-                // The test or its connection has ended. The client reports which.
-            }
+        } catch (SidewarpException e) {
+            fail(e);
+        } catch (RuntimeException | Error e) {
+            fail(e);
+            queue.close();
         }
     }
 }

@@ -9,7 +9,6 @@ import io.sidewarp.cli.text.HostPort;
 import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Connector;
 import io.sidewarp.cli.wire.Hello;
-import io.sidewarp.cli.wire.ReceivesFirst;
 import io.sidewarp.cli.wire.Service;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
@@ -17,80 +16,67 @@ import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.RemoteAddress;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.Sge;
-import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpException;
-import io.sidewarp.client.WaitStrategy;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 import java.util.concurrent.CompletableFuture;
 
-/** A data connection at the client's side: its queue, and the driver that keeps it busy. */
+/** A data connection at the client's side. */
 final class DataLink implements AutoCloseable {
 
     /** Bytes of the Read that ends a test. */
     private static final int FENCE_LENGTH = 8;
 
-    private final PerfPlan plan;
     private final Connection connection;
-    private final WorkQueue queue;
-    private final Driver driver;
-    private final Sge fenceSink;
-    private final RemoteAddress fenceSource;
+    private final DataEnd end;
+    private final PerfMemory memory;
+    private final PerfMessage.Ready ready;
+    private final int index;
     private volatile boolean fenced;
 
-    private DataLink(
-            PerfPlan plan,
-            Connection connection,
-            WorkQueue queue,
-            Driver driver,
-            Sge fenceSink,
-            RemoteAddress fenceSource) {
-        this.plan = plan;
+    private DataLink(Connection connection, DataEnd end, PerfMemory memory, PerfMessage.Ready ready, int index) {
         this.connection = connection;
-        this.queue = queue;
-        this.driver = driver;
-        this.fenceSink = fenceSink;
-        this.fenceSource = fenceSource;
+        this.end = end;
+        this.memory = memory;
+        this.ready = ready;
+        this.index = index;
     }
 
     /**
      * Connects.
      *
-     * @param region this side's memory
+     * @param memory this side's memory
      * @param index number of the connection in its test
      */
     static DataLink connect(
             Session session,
             HostPort peer,
             ConnectionFlags flags,
-            PerfPlan plan,
-            SharedRegion region,
+            PerfMemory memory,
             PerfMessage.Ready ready,
             int index,
             QueueOptions queueOptions) {
-        long tail = plan.tailOffset(index);
+        PerfPlan plan = memory.plan();
         int reads = Math.min(plan.depth(), session.limits().maxOrd());
-        ConnectionOptions.Builder options =
-                flags.options().sendQueue(plan.depth() + 1).ord(Math.max(1, reads));
-        boolean credits = plan.operation() == Operation.SEND && !plan.latency();
         Hello hello = new Hello(Service.PERF_DATA, new PerfMessage.DataHello(ready.token(), index).encode());
-        return ReceivesFirst.open(
+        ConnectionOptions options = flags.options()
+                .sendQueue(plan.depth() + 1)
+                .ord(Math.max(1, reads))
+                .privateData(hello.encode())
+                .build();
+        return Connector.openWithQueue(
                 session,
-                options.privateData(hello.encode()).build(),
+                options,
                 options(plan, queueOptions),
                 (connection, queue) -> {
                     checkCredits(queue, plan);
-                    Driver driver = plan.latency() && plan.operation() != Operation.READ
-                            ? pingPong(queue, connection, plan, region, ready, queueOptions.waitStrategy())
-                            : pipeline(queue, connection, plan, region, ready, index, credits);
-                    driver.serve(queue);
-                    return new DataLink(
-                            plan,
-                            connection,
-                            queue,
-                            driver,
-                            region.slice(tail + PerfPlan.FENCE_OFFSET, FENCE_LENGTH),
-                            ready.region().plus(tail + PerfPlan.FENCE_OFFSET));
+                    DataEnd end = plan.latency() && plan.operation() != Operation.READ
+                            ? DataEnd.roundTrips(
+                                    queue, connection, memory, ready.region(), queueOptions.waitStrategy(), true)
+                            : pipeline(queue, connection, memory, ready, index);
+                    end.serve();
+                    end.postReceives();
+                    return new DataLink(connection, end, memory, ready, index);
                 },
                 connection -> Connector.connect(session, peer, hello, connection));
     }
@@ -99,8 +85,8 @@ final class DataLink implements AutoCloseable {
         return connection;
     }
 
-    Driver driver() {
-        return driver;
+    DataEnd end() {
+        return end;
     }
 
     /**
@@ -108,9 +94,12 @@ final class DataLink implements AutoCloseable {
      * Sends. A flush does the same, but with an RNIC its success proves nothing about the host's memory.
      */
     CompletableFuture<Void> fence() {
-        CompletableFuture<?> answered = plan.latency() && plan.operation() == Operation.WRITE
+        long offset = memory.plan().tailOffset(index) + PerfPlan.FENCE_OFFSET;
+        CompletableFuture<?> answered = memory.plan().pollsMemory()
                 ? CompletableFuture.completedFuture(null)
-                : connection.readAsync(fenceSink, fenceSource);
+                : connection.readAsync(
+                        memory.region().slice(offset, FENCE_LENGTH),
+                        ready.region().plus(offset));
         return answered.thenAccept(ignored -> fenced = true);
     }
 
@@ -120,7 +109,7 @@ final class DataLink implements AutoCloseable {
      */
     @Override
     public void close() {
-        queue.close();
+        end.queue.close();
         try {
             if (fenced) {
                 connection.close();
@@ -135,8 +124,7 @@ final class DataLink implements AutoCloseable {
     private static QueueOptions options(PerfPlan plan, QueueOptions queueOptions) {
         // The client keeps at most half of its credits unsignaled.
         int work = plan.signal() > 1 ? 2 * plan.depth() : plan.depth();
-        QueueOptions options = queueOptions.withOutstanding(work + PerfPlan.CREDIT_SLOTS + 1);
-        return plan.latency() && plan.operation() == Operation.WRITE ? WatchedMemory.queueOptions(options) : options;
+        return DataEnd.queueOptions(plan, queueOptions.withOutstanding(work + PerfPlan.CREDIT_SLOTS + 1));
     }
 
     private static void checkCredits(WorkQueue queue, PerfPlan plan) {
@@ -149,40 +137,13 @@ final class DataLink implements AutoCloseable {
         }
     }
 
-    private static Driver pingPong(
-            WorkQueue queue,
-            Connection connection,
-            PerfPlan plan,
-            SharedRegion region,
-            PerfMessage.Ready ready,
-            WaitStrategy strategy) {
-        Sge incoming = region.slice(plan.slotOffset(0, 0), plan.size());
-        Sge outgoing = region.slice(plan.slotOffset(0, 1), plan.size());
-        if (plan.operation() == Operation.SEND) {
-            WorkRequest receive = WorkRequest.receive(connection, incoming);
-            SendPingPong.postReceives(queue, receive);
-            return new SendPingPong(queue, WorkRequest.send(connection, outgoing), receive);
-        }
-        RemoteAddress target = ready.region().plus(plan.slotOffset(0, 0));
-        return new WritePingPong(
-                queue,
-                WorkRequest.write(connection, target, outgoing).unsignaled(),
-                new WatchedMemory(region, plan, strategy));
-    }
-
-    private static Driver pipeline(
-            WorkQueue queue,
-            Connection connection,
-            PerfPlan plan,
-            SharedRegion region,
-            PerfMessage.Ready ready,
-            int index,
-            boolean credits) {
+    private static DataEnd pipeline(
+            WorkQueue queue, Connection connection, PerfMemory memory, PerfMessage.Ready ready, int index) {
+        PerfPlan plan = memory.plan();
         WorkRequest[] requests = new WorkRequest[plan.depth()];
         for (int i = 0; i < requests.length; i++) {
-            long offset = plan.slotOffset(index, i);
-            Sge local = region.slice(offset, plan.size());
-            RemoteAddress remote = ready.region().plus(offset);
+            Sge local = memory.slot(index, i);
+            RemoteAddress remote = ready.region().plus(local.offset());
             WorkRequest request = switch (plan.operation()) {
                 case WRITE -> WorkRequest.write(connection, remote, local);
                 case READ -> WorkRequest.read(connection, remote, local);
@@ -190,11 +151,9 @@ final class DataLink implements AutoCloseable {
             };
             requests[i] = (i + 1) % plan.signal() == 0 ? request : request.unsignaled();
         }
-        Credits flow =
-                credits ? new Credits(queue, connection, region, plan.tailOffset(index), ready.receives()) : null;
-        if (flow != null) {
-            flow.postReceives();
-        }
-        return new Pipeline(queue, requests, plan.signal(), flow);
+        Credits credits = plan.operation() == Operation.SEND
+                ? new Credits(queue, connection, memory, index, ready.receives())
+                : null;
+        return new Pipeline(queue, requests, plan.signal(), credits);
     }
 }

@@ -13,13 +13,10 @@ import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.wire.Channel;
 import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Hello;
-import io.sidewarp.cli.wire.RegionNames;
 import io.sidewarp.cli.wire.Service;
-import io.sidewarp.client.Access;
 import io.sidewarp.client.ConnectionInfo;
 import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.Session;
-import io.sidewarp.client.SharedRegion;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +31,7 @@ import java.util.concurrent.TimeoutException;
 public final class PerfClient {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final long DRAIN_SECONDS = 60;
+    private static final Duration DRAIN_PATIENCE = Duration.ofSeconds(60);
     private static final Duration PROGRESS_PERIOD = Duration.ofMillis(500);
 
     private final Session session;
@@ -63,25 +60,20 @@ public final class PerfClient {
      * @param time length of the measurement
      */
     public PerfResult run(PerfPlan plan, Duration warmup, Duration time, ProgressLine progress) {
-        try (Channel control = Channel.connect(session, peer, new Hello(Service.PERF), flags);
-                SharedRegion region = session.createSharedRegion(
-                        RegionNames.next("perf"),
-                        plan.regionLength(),
-                        Access.LOCAL_WRITE,
-                        Access.REMOTE_READ,
-                        Access.REMOTE_WRITE)) {
+        try (Channel<PerfMessage> control =
+                        Channel.connect(session, peer, new Hello(Service.PERF), flags, PerfMessage::decode);
+                PerfMemory memory = PerfMemory.create(session, plan)) {
             if (plan.operation() != Operation.READ && !plan.latency()) {
-                PerfTest.fill(region, plan);
+                memory.fill();
             }
-            control.send(new PerfMessage.Setup(plan, region.address()));
-            PerfMessage.Ready ready =
-                    control.receive(PATIENCE).expect(PerfMessage.Ready.TYPE, PerfMessage.Ready::decode);
+            control.send(new PerfMessage.Setup(plan, memory.address()));
+            PerfMessage.Ready ready = control.receive(PATIENCE, PerfMessage.Ready.class);
             List<DataLink> links = new ArrayList<>();
             try {
                 for (int index = 0; index < plan.connections(); index++) {
-                    links.add(DataLink.connect(session, peer, flags, plan, region, ready, index, queueOptions));
+                    links.add(DataLink.connect(session, peer, flags, memory, ready, index, queueOptions));
                 }
-                return measure(control, plan, region, links, warmup, time, progress);
+                return measure(control, memory, links, warmup, time, progress);
             } finally {
                 links.forEach(DataLink::close);
             }
@@ -89,26 +81,26 @@ public final class PerfClient {
     }
 
     private PerfResult measure(
-            Channel control,
-            PerfPlan plan,
-            SharedRegion region,
+            Channel<PerfMessage> control,
+            PerfMemory memory,
             List<DataLink> links,
             Duration warmup,
             Duration time,
             ProgressLine progress) {
-        links.forEach(link -> link.driver().start());
+        PerfPlan plan = memory.plan();
+        links.forEach(link -> link.end().start());
         await(links, warmup, plan, progress);
         control.send(new PerfMessage.Begin());
-        control.receive(PATIENCE).expect(PerfMessage.Begin.TYPE, PerfMessage.Begin::decode);
+        control.receive(PATIENCE, PerfMessage.Begin.class);
         OptionalLong processAtBegin = ProcessCpu.own().nanos();
         OptionalLong sidecarAtBegin = sidecar.nanos();
-        links.forEach(link -> link.driver().record(true));
+        links.forEach(link -> link.end().record(true));
         long messagesAtBegin = messages(links);
         long begin = System.nanoTime();
 
         await(links, time, plan, progress);
 
-        links.forEach(link -> link.driver().record(false));
+        links.forEach(link -> link.end().record(false));
         // A Write or a Send is complete when it is handed over. Counts only messages that have arrived, and the time
         // until then.
         stop(links);
@@ -117,17 +109,16 @@ public final class PerfClient {
         long processNanos = ProcessCpu.own().since(processAtBegin);
         long sidecarNanos = sidecar.since(sidecarAtBegin);
         control.send(new PerfMessage.End());
-        control.receive(PATIENCE).expect(PerfMessage.End.TYPE, PerfMessage.End::decode);
+        control.receive(PATIENCE, PerfMessage.End.class);
 
         // Asks at the end, because TCP's segments, and with them MULPDU, grow after the set-up.
         ConnectionInfo connection = links.getFirst().connection().info();
         control.send(new PerfMessage.Done(messages(links)));
-        PerfMessage.Report report =
-                control.receive(PATIENCE).expect(PerfMessage.Report.TYPE, PerfMessage.Report::decode);
+        PerfMessage.Report report = control.receive(PATIENCE, PerfMessage.Report.class);
         Histogram latencies = new Histogram();
-        links.forEach(link -> latencies.add(link.driver().latencies()));
+        links.forEach(link -> latencies.add(link.end().latencies()));
         progress.clear();
-        verify(plan, region, links, report);
+        verify(memory, links, report);
         return new PerfResult(
                 plan,
                 connection,
@@ -137,9 +128,10 @@ public final class PerfClient {
                 new PerfResult.CpuNanos(processNanos, sidecarNanos, report.processNanos(), report.sidecarNanos()));
     }
 
-    private static void verify(PerfPlan plan, SharedRegion region, List<DataLink> links, PerfMessage.Report report) {
+    private static void verify(PerfMemory memory, List<DataLink> links, PerfMessage.Report report) {
+        PerfPlan plan = memory.plan();
         boolean readHere = plan.operation() == Operation.READ && !plan.latency();
-        long wrong = readHere ? PerfTest.countWrong(region, plan, plan.slots()) : report.wrong();
+        long wrong = readHere ? memory.countWrong(plan.slots()) : report.wrong();
         if (wrong > 0) {
             throw new Failure(
                     ExitCode.FAILED,
@@ -156,7 +148,7 @@ public final class PerfClient {
     /** Lets the test run for some time, or until a connection fails. */
     private static void await(List<DataLink> links, Duration time, PerfPlan plan, ProgressLine progress) {
         CompletableFuture<?> failed = CompletableFuture.anyOf(
-                links.stream().map(link -> link.driver().finished()).toArray(CompletableFuture<?>[]::new));
+                links.stream().map(link -> link.end().finished()).toArray(CompletableFuture<?>[]::new));
         long begin = System.nanoTime();
         long end = begin + time.toNanos();
         long messages = messages(links);
@@ -194,26 +186,16 @@ public final class PerfClient {
 
     /** Ends the traffic. Returns when all messages have arrived. */
     private static void stop(List<DataLink> links) {
-        links.forEach(link -> link.driver().stop());
+        links.forEach(link -> link.end().stop());
         List<CompletableFuture<Void>> arrivals = links.stream()
-                .map(link -> link.driver().finished().thenCompose(ignored -> link.fence()))
+                .map(link -> link.end().finished().thenCompose(ignored -> link.fence()))
                 .toList();
-        try {
-            for (CompletableFuture<Void> arrival : arrivals) {
-                arrival.get(DRAIN_SECONDS, TimeUnit.SECONDS);
-            }
-        } catch (InterruptedException e) {
-            throw Failure.interrupted();
-        } catch (ExecutionException e) {
-            throw Failures.of(e);
-        } catch (TimeoutException e) {
-            throw new Failure(
-                    ExitCode.TEMPORARY, "messages in flight did not complete within " + DRAIN_SECONDS + " seconds", e);
-        }
+        String late = "messages in flight did not complete within " + DRAIN_PATIENCE.toSeconds() + " seconds";
+        arrivals.forEach(arrival -> Failures.await(arrival, DRAIN_PATIENCE, late));
         Interruption.check();
     }
 
     private static long messages(List<DataLink> links) {
-        return links.stream().mapToLong(link -> link.driver().messages()).sum();
+        return links.stream().mapToLong(link -> link.end().messages()).sum();
     }
 }

@@ -4,38 +4,29 @@
 package io.sidewarp.cli.perf;
 
 import io.sidewarp.cli.ExitCode;
-import io.sidewarp.cli.Sidewarp;
+import io.sidewarp.cli.SessionCommand;
 import io.sidewarp.cli.text.HostPort;
 import io.sidewarp.cli.text.Json;
+import io.sidewarp.cli.text.Listing;
 import io.sidewarp.cli.text.ProgressLine;
 import io.sidewarp.cli.text.Sizes;
-import io.sidewarp.cli.text.Table;
 import io.sidewarp.cli.text.Times;
-import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.ListenFlags;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.cli.wire.Service;
 import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.QueuePath;
-import io.sidewarp.client.Session;
-import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.WaitStrategy;
-import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code sidewarp perf}. */
 @Command(
@@ -53,19 +44,10 @@ import picocli.CommandLine.Spec;
             "  sidewarp perf read peer.example:7471 --size 8,4K,64K,1M --json",
             "  sidewarp perf write peer.example:7471 --size 8 --latency"
         })
-public final class PerfCommand implements Callable<Integer> {
+public final class PerfCommand extends SessionCommand {
 
     /** Maximum number of messages for one completion, unless the caller wants more. */
     private static final int MOST_UNSIGNALED = 64;
-
-    @ParentCommand
-    private Sidewarp sidewarp;
-
-    @Spec
-    private CommandSpec spec;
-
-    @Mixin
-    private ConnectionFlags flags;
 
     @Parameters(
             index = "0",
@@ -170,50 +152,46 @@ public final class PerfCommand implements Callable<Integer> {
     private boolean json;
 
     @Override
-    public Integer call() {
+    public Integer call() throws Exception {
         if (listening.address().isPresent() == operation.isPresent() || operation.isPresent() != peer.isPresent()) {
-            throw new ParameterException(
-                    spec.commandLine(), "give either write, read or send and HOST:PORT, or --listen [HOST:]PORT");
+            throw wrongArguments("give either write, read or send and HOST:PORT, or --listen [HOST:]PORT");
         }
         if (!time.isPositive()) {
-            throw new ParameterException(spec.commandLine(), "--time must be more than 0");
+            throw wrongArguments("--time must be more than 0");
         }
         if (signal < 0) {
-            throw new ParameterException(spec.commandLine(), "--signal must be 0 (the default) or more");
+            throw wrongArguments("--signal must be 0 (the default) or more");
         }
         List<PerfPlan> plans = sizes.stream().flatMap(this::plan).toList();
-        String target = sidewarp.clientOptions().target();
         QueueOptions queueOptions = QueueOptions.defaults().withPath(queue).withWaitStrategy(wait);
-        ProcessCpu sidecar = new ProcessCpu(sidecarPid != 0 ? sidecarPid : SocketPeer.pid(target));
-        try (SidewarpClient client = sidewarp.client();
-                Session session = client.openSession("sidewarp perf")) {
-            PrintWriter out = spec.commandLine().getOut();
+        ProcessCpu sidecar = new ProcessCpu(sidecarPid != 0 ? sidecarPid : SocketPeer.pid(target()));
+        return inSession(session -> {
             if (listening.address().isPresent()) {
-                PerfServer server = new PerfServer(session, flags, sidecar, queueOptions);
-                return Server.greeted(Service.PERF.server(), server, out, listening.once())
-                        .run(session, listening.address().get(), flags);
+                PerfServer server = new PerfServer(session, flags(), sidecar, queueOptions);
+                return Server.greeted(Service.PERF, server.handlers(), out(), listening.once())
+                        .run(session, listening.address().get(), flags());
             }
-            measure(new PerfClient(session, peer.orElseThrow(), flags, sidecar, queueOptions), plans, out);
+            measure(new PerfClient(session, peer.orElseThrow(), flags(), sidecar, queueOptions), plans);
             return ExitCode.OK;
-        }
+        });
     }
 
-    private void measure(PerfClient client, List<PerfPlan> plans, PrintWriter out) {
-        Table table = new Table(PerfResult.titles(latency));
+    private void measure(PerfClient client, List<PerfPlan> plans) {
+        Listing<PerfResult> listing = latency ? PerfResult.LATENCY : PerfResult.THROUGHPUT;
+        List<PerfResult> results = new ArrayList<>();
         try (ProgressLine progress = ProgressLine.onTerminal()) {
             for (PerfPlan plan : plans) {
                 PerfResult result = client.run(plan, warmup, time, progress);
+                results.add(result);
                 if (json) {
-                    out.println(Json.write(result.toJson()));
-                    out.flush();
-                } else {
-                    table.row(result.row());
+                    out().println(Json.write(listing.json(result)));
+                    out().flush();
                 }
             }
         }
         if (!json) {
-            out.print(table.render());
-            out.flush();
+            out().print(listing.text(results));
+            out().flush();
         }
     }
 

@@ -14,25 +14,7 @@ sealed interface PerfMessage extends Message {
      * The client's plan. Body: operation (1 byte), latency (1), connections (2), depth (4), signal (4), size (8), seed
      * (8), address of the client's region (12).
      */
-    record Setup(PerfPlan plan, RemoteAddress region) implements PerfMessage {
-
-        static final int TYPE = 32;
-
-        static Setup decode(ByteBuffer body) {
-            return new Setup(PerfPlan.decode(body), RemoteAddress.decode(body));
-        }
-
-        @Override
-        public int type() {
-            return TYPE;
-        }
-
-        @Override
-        public void encodeBody(ByteBuffer target) {
-            plan.encode(target);
-            region.encode(target);
-        }
-    }
+    record Setup(PerfPlan plan, RemoteAddress region) implements PerfMessage {}
 
     /**
      * The server is ready for the data connections. Body: token (8 bytes), address of the server's region (12),
@@ -41,82 +23,16 @@ sealed interface PerfMessage extends Message {
      * @param token identifies the test in the hello of a data connection
      * @param receives number of receives that are posted on each data connection of a send test
      */
-    record Ready(long token, RemoteAddress region, int receives) implements PerfMessage {
-
-        static final int TYPE = 33;
-
-        static Ready decode(ByteBuffer body) {
-            return new Ready(body.getLong(), RemoteAddress.decode(body), body.getInt());
-        }
-
-        @Override
-        public int type() {
-            return TYPE;
-        }
-
-        @Override
-        public void encodeBody(ByteBuffer target) {
-            target.putLong(token);
-            region.encode(target);
-            target.putInt(receives);
-        }
-    }
+    record Ready(long token, RemoteAddress region, int receives) implements PerfMessage {}
 
     /** The client begins to measure. The server begins, too, and answers with the same message. No body. */
-    record Begin() implements PerfMessage {
-
-        static final int TYPE = 34;
-
-        static Begin decode(ByteBuffer body) {
-            return new Begin();
-        }
-
-        @Override
-        public int type() {
-            return TYPE;
-        }
-
-        @Override
-        public void encodeBody(ByteBuffer target) {}
-    }
+    record Begin() implements PerfMessage {}
 
     /** The time is over. The server reads its own figures, and answers with the same message. No body. */
-    record End() implements PerfMessage {
-
-        static final int TYPE = 35;
-
-        static End decode(ByteBuffer body) {
-            return new End();
-        }
-
-        @Override
-        public int type() {
-            return TYPE;
-        }
-
-        @Override
-        public void encodeBody(ByteBuffer target) {}
-    }
+    record End() implements PerfMessage {}
 
     /** Everything that was posted has arrived. Body: messages (8 bytes), over all connections. */
-    record Done(long messages) implements PerfMessage {
-
-        static final int TYPE = 36;
-
-        static Done decode(ByteBuffer body) {
-            return new Done(body.getLong());
-        }
-
-        @Override
-        public int type() {
-            return TYPE;
-        }
-
-        @Override
-        public void encodeBody(ByteBuffer target) {
-            target.putLong(messages);
-        }
-    }
+    record Done(long messages) implements PerfMessage {}
 
     /**
      * The server's figures. Body: CPU time of its process (8 bytes), CPU time of its sidecar (8), messages received
@@ -127,23 +43,52 @@ sealed interface PerfMessage extends Message {
      * @param received messages that reached a receive, over all connections
      * @param wrong number of messages in memory that differ from the pattern
      */
-    record Report(long processNanos, long sidecarNanos, long received, long wrong) implements PerfMessage {
+    record Report(long processNanos, long sidecarNanos, long received, long wrong) implements PerfMessage {}
 
-        static final int TYPE = 37;
+    @Override
+    default int type() {
+        return switch (this) {
+            case Setup _ -> 32;
+            case Ready _ -> 33;
+            case Begin _ -> 34;
+            case End _ -> 35;
+            case Done _ -> 36;
+            case Report _ -> 37;
+        };
+    }
 
-        static Report decode(ByteBuffer body) {
-            return new Report(body.getLong(), body.getLong(), body.getLong(), body.getLong());
+    @Override
+    default void encodeBody(ByteBuffer target) {
+        switch (this) {
+            case Setup setup -> {
+                setup.plan().encode(target);
+                setup.region().encode(target);
+            }
+            case Ready ready -> {
+                target.putLong(ready.token());
+                ready.region().encode(target);
+                target.putInt(ready.receives());
+            }
+            case Begin _, End _ -> {}
+            case Done done -> target.putLong(done.messages());
+            case Report report ->
+                target.putLong(report.processNanos())
+                        .putLong(report.sidecarNanos())
+                        .putLong(report.received())
+                        .putLong(report.wrong());
         }
+    }
 
-        @Override
-        public int type() {
-            return TYPE;
-        }
-
-        @Override
-        public void encodeBody(ByteBuffer target) {
-            target.putLong(processNanos).putLong(sidecarNanos).putLong(received).putLong(wrong);
-        }
+    static PerfMessage decode(int type, ByteBuffer body) {
+        return switch (type) {
+            case 32 -> new Setup(PerfPlan.decode(body), RemoteAddress.decode(body));
+            case 33 -> new Ready(body.getLong(), RemoteAddress.decode(body), body.getInt());
+            case 34 -> new Begin();
+            case 35 -> new End();
+            case 36 -> new Done(body.getLong());
+            case 37 -> new Report(body.getLong(), body.getLong(), body.getLong(), body.getLong());
+            default -> throw Message.unexpected(type);
+        };
     }
 
     /**

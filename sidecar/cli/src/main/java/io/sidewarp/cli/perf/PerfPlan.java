@@ -49,13 +49,18 @@ public record PerfPlan(
 
     /** @throws Failure when a number is out of its range */
     public PerfPlan {
-        check("connections", connections, 1, latency ? 1 : MAX_CONNECTIONS);
-        check("depth", depth, 1, MAX_DEPTH);
-        check("signal", signal, 1, depth);
-        check("size", size, latency && operation == Operation.WRITE ? 1 : 0, MAX_SIZE);
+        Failure.checkRange("connections", connections, 1, latency ? 1 : MAX_CONNECTIONS);
+        Failure.checkRange("depth", depth, 1, MAX_DEPTH);
+        Failure.checkRange("signal", signal, 1, depth);
+        Failure.checkRange("size", size, latency && operation == Operation.WRITE ? 1 : 0, MAX_SIZE);
         if (depth % signal != 0) {
             throw new Failure(ExitCode.USAGE, "depth " + depth + " is not a multiple of signal " + signal);
         }
+    }
+
+    /** Returns whether threads wait for RDMA Writes by polling memory. */
+    boolean pollsMemory() {
+        return latency && operation == Operation.WRITE;
     }
 
     /** Returns the bytes from one slot to the next. */
@@ -101,11 +106,5 @@ public record PerfPlan(
         int connections = Short.toUnsignedInt(source.getShort());
         return new PerfPlan(
                 operation, latency, connections, source.getInt(), source.getInt(), source.getLong(), source.getLong());
-    }
-
-    private static void check(String what, long value, long least, long most) {
-        if (value < least || value > most) {
-            throw new Failure(ExitCode.USAGE, what + " is " + value + ", and must be " + least + " to " + most);
-        }
     }
 }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.cli.perf;
 
+import io.sidewarp.cli.text.Listing;
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.text.Times;
 import io.sidewarp.client.ConnectionInfo;
@@ -31,124 +32,94 @@ public record PerfResult(
      */
     private static final long LEAST_SIZE_FOR_CPU = 1024;
 
+    private static final Listing<Histogram> LATENCIES = new Listing<Histogram>("latencies")
+            .column(">P50", latencies -> Times.format(latencies.percentile(50)))
+            .column(">P99", latencies -> Times.format(latencies.percentile(99)))
+            .column(">P99.9", latencies -> Times.format(latencies.percentile(99.9)))
+            .member("samples", Histogram::count)
+            .member("min", latencies -> latencies.min() / 1e3)
+            .member("mean", latencies -> latencies.mean() / 1e3)
+            .member("p50", latencies -> latencies.percentile(50) / 1e3)
+            .member("p99", latencies -> latencies.percentile(99) / 1e3)
+            .member("p99_9", latencies -> latencies.percentile(99.9) / 1e3)
+            .member("max", latencies -> latencies.max() / 1e3);
+
+    private static final Listing<ConnectionInfo> CONNECTIONS = new Listing<ConnectionInfo>("connections")
+            .member("llp", connection -> connection.llp().name().toLowerCase(Locale.ROOT))
+            .member("crc", connection -> connection.agreed().crc())
+            .member("receive_markers", connection -> connection.agreed().receiveMarkers())
+            .member("send_markers", connection -> connection.agreed().sendMarkers())
+            .member("mulpdu", ConnectionInfo::mulpdu)
+            .member("ord", connection -> connection.agreed().ord());
+
+    /** Results of throughput tests, and the object that docs/cli.md describes. */
+    static final Listing<PerfResult> THROUGHPUT = new Listing<PerfResult>("results")
+            .column("OPERATION", result -> result.plan.operation())
+            .column(">SIZE", result -> Sizes.format(result.plan.size()))
+            .column(">DEPTH", result -> result.plan.depth())
+            .column(">GBIT/S", result -> decimals(result.gigabitsPerSecond()))
+            .column(">GB/S", result -> decimals(result.gigabitsPerSecond() / 8))
+            .column(">MESSAGES/S", result -> String.format(Locale.ROOT, "%.0f", result.messagesPerSecond()))
+            .columns(PerfResult::latencies, LATENCIES)
+            .column(">CPU S/GIB", PerfResult::cpuPerGib)
+            .member("version", _ -> JSON_VERSION)
+            .member("operation", result -> result.plan.operation())
+            .member("mode", result -> result.plan.latency() ? "latency" : "throughput")
+            .member("size", result -> result.plan.size())
+            .member("depth", result -> result.plan.depth())
+            .member("signal", result -> result.plan.signal())
+            .member("connections", result -> result.plan.connections())
+            .member("seconds", PerfResult::seconds)
+            .member("messages", PerfResult::messages)
+            .member("octets", PerfResult::octets)
+            .member("gigabits_per_second", PerfResult::gigabitsPerSecond)
+            .member("gigabytes_per_second", result -> result.gigabitsPerSecond() / 8)
+            .member("messages_per_second", PerfResult::messagesPerSecond)
+            .member("latency_microseconds", PerfResult::latencyJson)
+            .member("cpu_seconds", result -> result.cpuJson(1))
+            .member("cpu_seconds_per_gib", result -> result.cpuJson(result.octets() / GIB))
+            .member("connection", result -> CONNECTIONS.json(result.connection))
+            .member("verified", result -> !result.plan.latency());
+
+    /** Results of latency tests. Their object is the same as for throughput. */
+    static final Listing<PerfResult> LATENCY = new Listing<PerfResult>("results")
+            .column("LATENCY", result -> result.plan.operation())
+            .column(">SIZE", result -> Sizes.format(result.plan.size()))
+            .column(">SAMPLES", result -> result.latencies.count())
+            .column(">MIN", result -> Times.format(result.latencies.min()))
+            .columns(PerfResult::latencies, LATENCIES)
+            .column(">MAX", result -> Times.format(result.latencies.max()))
+            .column("MEASURED", result -> result.isHalfRoundTrip() ? "half of the round trip" : "post to completion")
+            .members(result -> result, THROUGHPUT);
+
     /** CPU time of the four processes during the measurement; -1 when unknown. */
     public record CpuNanos(long client, long clientSidecar, long server, long serverSidecar) {}
 
-    public double seconds() {
+    private double seconds() {
         return nanos / 1e9;
     }
 
-    public double messagesPerSecond() {
+    private double messagesPerSecond() {
         return messages / seconds();
     }
 
-    public long octets() {
+    private long octets() {
         return messages * plan.size();
     }
 
-    public double gigabitsPerSecond() {
+    private double gigabitsPerSecond() {
         return octets() * 8 / seconds() / 1e9;
     }
 
-    /** Returns the kind of latency: of a completion, or half of the round trip. */
-    public String latencyKind() {
-        return plan.latency() && plan.operation() != Operation.READ ? "half-round-trip" : "completion";
-    }
-
-    /** Returns the object that docs/cli.md describes. */
-    public Map<String, Object> toJson() {
-        Map<String, Object> json = new LinkedHashMap<>();
-        json.put("version", JSON_VERSION);
-        json.put("operation", plan.operation().toString());
-        json.put("mode", plan.latency() ? "latency" : "throughput");
-        json.put("size", plan.size());
-        json.put("depth", plan.depth());
-        json.put("signal", plan.signal());
-        json.put("connections", plan.connections());
-        json.put("seconds", seconds());
-        json.put("messages", messages);
-        json.put("octets", octets());
-        json.put("gigabits_per_second", gigabitsPerSecond());
-        json.put("gigabytes_per_second", gigabitsPerSecond() / 8);
-        json.put("messages_per_second", messagesPerSecond());
-        json.put("latency_microseconds", latencyJson());
-        json.put("cpu_seconds", cpuJson(1));
-        json.put("cpu_seconds_per_gib", cpuJson(octets() / GIB));
-        Map<String, Object> link = new LinkedHashMap<>();
-        link.put("llp", connection.llp().name().toLowerCase(Locale.ROOT));
-        link.put("crc", connection.agreed().crc());
-        link.put("receive_markers", connection.agreed().receiveMarkers());
-        link.put("send_markers", connection.agreed().sendMarkers());
-        link.put("mulpdu", connection.mulpdu());
-        link.put("ord", connection.agreed().ord());
-        json.put("connection", link);
-        json.put("verified", !plan.latency());
-        return json;
-    }
-
-    /** Returns the titles of {@link #row()}. */
-    static String[] titles(boolean latency) {
-        return latency
-                ? new String[] {"LATENCY", ">SIZE", ">SAMPLES", ">MIN", ">P50", ">P99", ">P99.9", ">MAX", "MEASURED"}
-                : new String[] {
-                    "OPERATION",
-                    ">SIZE",
-                    ">DEPTH",
-                    ">GBIT/S",
-                    ">GB/S",
-                    ">MESSAGES/S",
-                    ">P50",
-                    ">P99",
-                    ">P99.9",
-                    ">CPU S/GIB"
-                };
-    }
-
-    /** Returns the figures for people. */
-    Object[] row() {
-        return plan.latency() ? latencyRow() : throughputRow();
-    }
-
-    private Object[] latencyRow() {
-        return new Object[] {
-            plan.operation(),
-            Sizes.format(plan.size()),
-            latencies.count(),
-            Times.format(latencies.min()),
-            Times.format(latencies.percentile(50)),
-            Times.format(latencies.percentile(99)),
-            Times.format(latencies.percentile(99.9)),
-            Times.format(latencies.max()),
-            plan.operation() == Operation.READ ? "post to completion" : "half of the round trip"
-        };
-    }
-
-    private Object[] throughputRow() {
-        double cpuPerGib = sum(1) / (octets() / GIB);
-        return new Object[] {
-            plan.operation(),
-            Sizes.format(plan.size()),
-            plan.depth(),
-            decimals(gigabitsPerSecond()),
-            decimals(gigabitsPerSecond() / 8),
-            String.format(Locale.ROOT, "%.0f", messagesPerSecond()),
-            Times.format(latencies.percentile(50)),
-            Times.format(latencies.percentile(99)),
-            Times.format(latencies.percentile(99.9)),
-            plan.size() >= LEAST_SIZE_FOR_CPU && cpuPerGib >= 0 ? decimals(cpuPerGib) : ""
-        };
+    /** Returns whether the latency is half of the round trip, and not the time to a completion. */
+    private boolean isHalfRoundTrip() {
+        return plan.latency() && plan.operation() != Operation.READ;
     }
 
     private Map<String, Object> latencyJson() {
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("kind", latencyKind());
-        json.put("samples", latencies.count());
-        json.put("min", micros(latencies.min()));
-        json.put("mean", latencies.mean() / 1e3);
-        json.put("p50", micros(latencies.percentile(50)));
-        json.put("p99", micros(latencies.percentile(99)));
-        json.put("p99_9", micros(latencies.percentile(99.9)));
-        json.put("max", micros(latencies.max()));
+        json.put("kind", isHalfRoundTrip() ? "half-round-trip" : "completion");
+        json.putAll(LATENCIES.json(latencies));
         return json;
     }
 
@@ -162,16 +133,17 @@ public record PerfResult(
         return json;
     }
 
+    private String cpuPerGib() {
+        double seconds = sum(octets() / GIB);
+        return plan.size() >= LEAST_SIZE_FOR_CPU && seconds >= 0 ? decimals(seconds) : "";
+    }
+
     /** Returns the sum, or NaN when one of the values is unknown. */
     private double sum(double divisor) {
         return seconds(cpu.client(), divisor)
                 + seconds(cpu.clientSidecar(), divisor)
                 + seconds(cpu.server(), divisor)
                 + seconds(cpu.serverSidecar(), divisor);
-    }
-
-    private static double micros(long nanos) {
-        return nanos / 1e3;
     }
 
     private static double seconds(long nanos, double divisor) {

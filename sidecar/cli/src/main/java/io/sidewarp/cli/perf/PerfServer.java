@@ -3,9 +3,6 @@
 
 package io.sidewarp.cli.perf;
 
-import io.sidewarp.cli.ExitCode;
-import io.sidewarp.cli.Failure;
-import io.sidewarp.cli.Failures;
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.wire.Channel;
 import io.sidewarp.cli.wire.ConnectionFlags;
@@ -21,7 +18,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The passive end of tests. Offers memory, and takes or answers Sends. Serves any number of clients. */
-public final class PerfServer implements Server.GreetedHandler {
+public final class PerfServer {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -46,34 +43,17 @@ public final class PerfServer implements Server.GreetedHandler {
         this.queueOptions = queueOptions;
     }
 
-    @Override
-    public String serve(IncomingConnection request, Hello hello) {
-        return switch (hello.service()) {
-            case PERF -> serveTest(request);
-            case PERF_DATA -> {
-                attach(request, hello);
-                yield "";
-            }
-            default -> {
-                Server.reject(request, "this is \"" + Service.PERF.server() + "\"");
-                throw new Failure(ExitCode.PROTOCOL, "refused, it asked for another service");
-            }
-        };
+    /** Returns the handlers of the service, and of its data connections. */
+    public Map<Service, Server.GreetedHandler> handlers() {
+        return Map.of(Service.PERF, this::serveTest, Service.PERF_DATA, this::attach);
     }
 
-    private String serveTest(IncomingConnection request) {
-        try (Channel channel = Channel.accept(session, request, new Hello(Service.PERF), flags)) {
-            try {
-                return serveTest(channel);
-            } catch (RuntimeException e) {
-                channel.sendError(Failures.of(e));
-                throw e;
-            }
-        }
+    private String serveTest(IncomingConnection request, Hello hello) throws Exception {
+        return Channel.serve(session, request, Service.PERF, flags, PerfMessage::decode, this::serveTest);
     }
 
-    private String serveTest(Channel channel) {
-        PerfMessage.Setup setup = channel.receive(PATIENCE).expect(PerfMessage.Setup.TYPE, PerfMessage.Setup::decode);
+    private String serveTest(Channel<PerfMessage> channel) {
+        PerfMessage.Setup setup = channel.receive(PATIENCE, PerfMessage.Setup.class);
         long token = random.nextLong();
         try (PerfTest test = new PerfTest(session, flags, setup, queueOptions)) {
             tests.put(token, test);
@@ -86,19 +66,19 @@ public final class PerfServer implements Server.GreetedHandler {
         }
     }
 
-    private String measure(Channel channel, PerfTest test, PerfPlan plan) {
+    private String measure(Channel<PerfMessage> channel, PerfTest test, PerfPlan plan) {
         // The client warms up before this message.
-        channel.receive(TEST_PATIENCE).expect(PerfMessage.Begin.TYPE, PerfMessage.Begin::decode);
+        channel.receive(TEST_PATIENCE, PerfMessage.Begin.class);
         test.check();
         var processAtBegin = ProcessCpu.own().nanos();
         var sidecarAtBegin = sidecar.nanos();
         channel.send(new PerfMessage.Begin());
-        channel.receive(TEST_PATIENCE).expect(PerfMessage.End.TYPE, PerfMessage.End::decode);
+        channel.receive(TEST_PATIENCE, PerfMessage.End.class);
         test.check();
         long processNanos = ProcessCpu.own().since(processAtBegin);
         long sidecarNanos = sidecar.since(sidecarAtBegin);
         channel.send(new PerfMessage.End());
-        PerfMessage.Done done = channel.receive(PATIENCE).expect(PerfMessage.Done.TYPE, PerfMessage.Done::decode);
+        PerfMessage.Done done = channel.receive(PATIENCE, PerfMessage.Done.class);
         test.stop();
         long received = plan.operation() == Operation.SEND ? test.awaitReceived(done.messages()) : 0;
         long wrong = test.wrongMessages();
@@ -108,10 +88,11 @@ public final class PerfServer implements Server.GreetedHandler {
                 + Sizes.format(plan.size()) + (wrong == 0 ? "" : ", " + wrong + " WRONG in memory");
     }
 
-    private void attach(IncomingConnection request, Hello hello) {
+    /** Accepts a data connection. The line about the test reports it. */
+    private String attach(IncomingConnection request, Hello hello) {
         if (hello.parameters().remaining() < PerfMessage.DataHello.LENGTH) {
             Server.reject(request, "the request of a data connection is too short");
-            return;
+            return "";
         }
         PerfMessage.DataHello data = PerfMessage.DataHello.decode(hello.parameters());
         PerfTest test = tests.get(data.token());
@@ -120,5 +101,6 @@ public final class PerfServer implements Server.GreetedHandler {
         } else {
             test.attach(request, data.index());
         }
+        return "";
     }
 }

@@ -5,13 +5,10 @@ package io.sidewarp.cli.perf;
 
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.Connector;
 import io.sidewarp.cli.wire.Hello;
-import io.sidewarp.cli.wire.Pattern;
-import io.sidewarp.cli.wire.ReceivesFirst;
-import io.sidewarp.cli.wire.RegionNames;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.cli.wire.Service;
-import io.sidewarp.client.Access;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.IncomingConnection;
@@ -19,10 +16,8 @@ import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.RemoteAddress;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SessionLimits;
-import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpException;
 import io.sidewarp.client.WorkQueue;
-import io.sidewarp.client.WorkRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -40,14 +35,11 @@ final class PerfTest implements AutoCloseable {
     private final PerfPlan plan;
     private final RemoteAddress peerRegion;
     private final QueueOptions queueOptions;
-    private final SharedRegion region;
+    private final PerfMemory memory;
     private final int receives;
 
     /** Guarded by this. */
     private final List<Connection> connections = new ArrayList<>();
-
-    /** Guarded by this. */
-    private final List<WorkQueue> queues = new ArrayList<>();
 
     /** Guarded by this. */
     private final List<DataEnd> ends = new ArrayList<>();
@@ -59,42 +51,10 @@ final class PerfTest implements AutoCloseable {
         plan = setup.plan();
         peerRegion = setup.region();
         receives = receives(plan, session.limits());
-        region = session.createSharedRegion(
-                RegionNames.next("perf"),
-                plan.regionLength(),
-                Access.LOCAL_WRITE,
-                Access.REMOTE_READ,
-                Access.REMOTE_WRITE);
+        memory = PerfMemory.create(session, plan);
         if (plan.operation() == Operation.READ) {
-            fill(region, plan);
+            memory.fill();
         }
-    }
-
-    /** Writes the pattern into each slot of each connection. */
-    static void fill(SharedRegion region, PerfPlan plan) {
-        for (int connection = 0; connection < plan.connections(); connection++) {
-            for (int slot = 0; slot < plan.slots(); slot++) {
-                Pattern.fill(region.segment().asSlice(plan.slotOffset(connection, slot), plan.size()), plan.seed());
-            }
-        }
-    }
-
-    /**
-     * Returns the number of slots that do not hold the pattern.
-     *
-     * @param slots number of slots to check on each connection
-     */
-    static long countWrong(SharedRegion region, PerfPlan plan, int slots) {
-        long wrong = 0;
-        for (int connection = 0; connection < plan.connections(); connection++) {
-            for (int slot = 0; slot < slots; slot++) {
-                long offset = plan.slotOffset(connection, slot);
-                if (Pattern.firstDifference(region.segment().asSlice(offset, plan.size()), plan.seed()) >= 0) {
-                    wrong++;
-                }
-            }
-        }
-        return wrong;
     }
 
     /**
@@ -102,7 +62,7 @@ final class PerfTest implements AutoCloseable {
      */
     static int receives(PerfPlan plan, SessionLimits limits) {
         if (plan.latency()) {
-            return SendPingPong.RECEIVES;
+            return SendRoundTrips.RECEIVES;
         }
         int wanted = plan.depth() * 2;
         int queue = limits.maxReceiveQueue();
@@ -111,7 +71,7 @@ final class PerfTest implements AutoCloseable {
     }
 
     RemoteAddress address() {
-        return region.address();
+        return memory.address();
     }
 
     /** Returns the number of receives on each data connection of a send test. */
@@ -125,15 +85,12 @@ final class PerfTest implements AutoCloseable {
             Server.reject(request, "connection " + index + " of a test with " + plan.connections() + " connections");
             return;
         }
-        boolean send = plan.operation() == Operation.SEND;
         ConnectionOptions.Builder options = flags.options()
                 .privateData(new Hello(Service.PERF_DATA).encode())
                 .ird(Math.min(plan.depth(), session.limits().maxIrd()));
-        if (send) {
+        if (plan.operation() == Operation.SEND) {
             options.receiveQueue(receives + QUEUE_SLACK);
-        }
-        if (send) {
-            add(ReceivesFirst.open(
+            ends.add(Connector.openWithQueue(
                     session,
                     options.build(),
                     queueOptions.withOutstanding(receives + QUEUE_SLACK),
@@ -143,24 +100,20 @@ final class PerfTest implements AutoCloseable {
         }
         Connection connection = request.accept(options.build());
         connections.add(connection);
-        if (plan.latency() && plan.operation() == Operation.WRITE) {
-            add(begin(
-                    connection,
-                    session.openQueue(WatchedMemory.queueOptions(queueOptions.withOutstanding(QUEUE_SLACK))),
-                    index));
+        if (plan.pollsMemory()) {
+            WorkQueue queue = session.openQueue(DataEnd.queueOptions(plan, queueOptions.withOutstanding(QUEUE_SLACK)));
+            ends.add(begin(connection, queue, index));
         }
     }
 
     private DataEnd begin(Connection connection, WorkQueue queue, int index) {
-        DataEnd end = endOf(queue, connection, index);
-        end.serve(queue);
+        DataEnd end = plan.latency()
+                ? DataEnd.roundTrips(queue, connection, memory, peerRegion, queueOptions.waitStrategy(), false)
+                : new SendSink(queue, connection, memory, index, receives);
+        end.serve();
         end.postReceives();
+        end.start();
         return end;
-    }
-
-    private void add(DataEnd end) {
-        queues.add(end.queue);
-        ends.add(end);
     }
 
     /** @throws Failure when a connection could not continue */
@@ -190,13 +143,13 @@ final class PerfTest implements AutoCloseable {
             return 0;
         }
         int used = plan.operation() == Operation.SEND ? Math.min(receives, plan.slots()) : plan.slots();
-        return countWrong(region, plan, used);
+        return memory.countWrong(used);
     }
 
     @Override
     public synchronized void close() {
         stop();
-        queues.forEach(WorkQueue::close);
+        ends.forEach(end -> end.queue.close());
         for (Connection connection : connections) {
             try {
                 connection.abort();
@@ -204,27 +157,10 @@ final class PerfTest implements AutoCloseable {
                 // The client has closed it already.
             }
         }
-        region.close();
+        memory.close();
     }
 
     private synchronized long received() {
-        return ends.stream().mapToLong(DataEnd::received).sum();
-    }
-
-    private DataEnd endOf(WorkQueue queue, Connection connection, int index) {
-        if (!plan.latency()) {
-            return new DataEnd.SendSink(queue, connection, region, plan, index, receives);
-        }
-        var outgoing = region.slice(plan.slotOffset(0, 1), plan.size());
-        if (plan.operation() == Operation.SEND) {
-            var incoming = region.slice(plan.slotOffset(0, 0), plan.size());
-            return new DataEnd.SendEcho(
-                    queue, WorkRequest.receive(connection, incoming), WorkRequest.send(connection, outgoing));
-        }
-        RemoteAddress target = peerRegion.plus(plan.slotOffset(0, 0));
-        return new DataEnd.WriteEcho(
-                queue,
-                WorkRequest.write(connection, target, outgoing).unsignaled(),
-                new WatchedMemory(region, plan, queueOptions.waitStrategy()));
+        return ends.stream().mapToLong(DataEnd::messages).sum();
     }
 }

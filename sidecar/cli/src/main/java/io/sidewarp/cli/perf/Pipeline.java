@@ -3,8 +3,6 @@
 
 package io.sidewarp.cli.perf;
 
-import io.sidewarp.cli.ExitCode;
-import io.sidewarp.cli.Failure;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 import org.jspecify.annotations.Nullable;
@@ -16,9 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The latency of a message is the time from its group's post to its completion.
  */
-final class Pipeline extends Driver {
+final class Pipeline extends DataEnd {
 
-    private final WorkQueue queue;
     private final WorkRequest[] requests;
     private final int signal;
     private final long[] postedAt;
@@ -37,12 +34,19 @@ final class Pipeline extends Driver {
      * @param credits of the receiver of Sends; null for other operations
      */
     Pipeline(WorkQueue queue, WorkRequest[] requests, int signal, @Nullable Credits credits) {
-        this.queue = queue;
+        super(queue);
         this.requests = requests.clone();
         this.signal = signal;
         this.credits = credits;
         postedAt = new long[requests.length / signal];
         waiting = new int[postedAt.length];
+    }
+
+    @Override
+    void postReceives() {
+        if (credits != null) {
+            credits.postReceives();
+        }
     }
 
     @Override
@@ -83,7 +87,7 @@ final class Pipeline extends Driver {
         if (credits == null) {
             throw new IllegalStateException("a receive completed that was never posted");
         }
-        credits.arrived(id);
+        post(id, credits.arrived(id));
         while (waitingGroups > 0 && credits.allow(posted + signal) && !isStopping()) {
             post(waiting[--waitingGroups]);
         }
@@ -103,9 +107,7 @@ final class Pipeline extends Driver {
         queue.batch(batch -> {
             for (int i = first; i < first + signal; i++) {
                 if (!batch.tryPost(group, requests[i])) {
-                    fail(new Failure(
-                            ExitCode.NO_RESOURCES,
-                            "the sidecar grants " + queue.credits() + " work requests at a time: use a lower --depth"));
+                    fail(noCredit());
                     return;
                 }
             }

@@ -6,8 +6,8 @@ package io.sidewarp.cli.perftest;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.perf.Histogram;
+import io.sidewarp.cli.perf.LatencySlots;
 import io.sidewarp.cli.perf.Operation;
-import io.sidewarp.cli.perf.WatchedMemory;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.Opcode;
 import io.sidewarp.client.Session;
@@ -88,7 +88,7 @@ final class DataPhase {
         void post(int slot) {
             int connection = slot % requests.length;
             if (left[connection] > 0) {
-                if (plan.kind().operation() == Operation.SEND) {
+                if (plan.kind().operation == Operation.SEND) {
                     credits.await(connection, plan.iterations() - left[connection], PATIENCE);
                 }
                 left[connection]--;
@@ -139,19 +139,18 @@ final class DataPhase {
      * @param first whether this side sends first
      */
     void pingPong(Destination peer, boolean first) {
-        int last = plan.size() - 1;
-        WatchedMemory memory = new WatchedMemory(
-                buffers.region(), buffers.offered(0) + last, buffers.own(0) + last, WaitStrategy.ADAPTIVE);
+        LatencySlots slots =
+                new LatencySlots(buffers.region(), buffers.offeredSlice(0), buffers.ownSlice(0), WaitStrategy.ADAPTIVE);
         WorkRequest write = request(0, peer);
         long start = System.nanoTime();
         for (int i = 1; i <= plan.iterations(); i++) {
             byte sequence = (byte) i;
             if (first) {
-                send(memory, sequence, write);
+                send(slots, sequence, write);
             }
-            await(memory, sequence);
+            await(slots, sequence);
             if (!first) {
-                send(memory, sequence, write);
+                send(slots, sequence, write);
             }
             long now = System.nanoTime();
             latencies.record((now - start) / 2);
@@ -159,15 +158,15 @@ final class DataPhase {
         }
     }
 
-    private void send(WatchedMemory memory, byte sequence, WorkRequest write) {
-        memory.prepare(sequence);
+    private void send(LatencySlots slots, byte sequence, WorkRequest write) {
+        slots.prepare(sequence);
         queue.post(sequence, write);
         next();
     }
 
-    private static void await(WatchedMemory memory, byte sequence) {
+    private static void await(LatencySlots slots, byte sequence) {
         try {
-            if (!memory.await(sequence, PATIENCE)) {
+            if (!slots.await(sequence, PATIENCE)) {
                 throw new Failure(
                         ExitCode.TEMPORARY,
                         "the peer wrote nothing for " + PATIENCE.toSeconds()
@@ -180,7 +179,7 @@ final class DataPhase {
 
     private WorkRequest request(int index, Destination peer) {
         Connection connection = connections.get(index);
-        return switch (plan.kind().operation()) {
+        return switch (plan.kind().operation) {
             case WRITE -> WorkRequest.write(connection, peer.address(), buffers.ownSlice(index));
             case READ -> WorkRequest.read(connection, peer.address(), buffers.ownSlice(index));
             case SEND -> WorkRequest.send(connection, buffers.ownSlice(index));

@@ -4,26 +4,21 @@
 package io.sidewarp.cli.perftest;
 
 import io.sidewarp.cli.ExitCode;
-import io.sidewarp.cli.Sidewarp;
+import io.sidewarp.cli.SessionCommand;
 import io.sidewarp.cli.text.HostPort;
 import io.sidewarp.cli.text.Sizes;
-import io.sidewarp.cli.text.Table;
-import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.Connector;
 import io.sidewarp.cli.wire.ListenFlags;
+import io.sidewarp.cli.wire.Mailbox;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.client.Session;
-import io.sidewarp.client.SidewarpClient;
-import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code sidewarp perftest}. */
 @Command(
@@ -41,16 +36,10 @@ import picocli.CommandLine.Spec;
             "  sidewarp perftest read_bw peer.example:18515 --size 4K --iterations 100",
             "                                               (and there: ib_read_bw -R -F -s 4096 -n 100)"
         })
-public final class PerftestCommand implements Callable<Integer> {
+public final class PerftestCommand extends SessionCommand {
 
-    @ParentCommand
-    private Sidewarp sidewarp;
-
-    @Spec
-    private CommandSpec spec;
-
-    @Mixin
-    private ConnectionFlags flags;
+    /** Maximum wait for a data connection. The server listens again for the data after some time. */
+    private static final Duration DATA_PATIENCE = Duration.ofSeconds(5);
 
     @Parameters(index = "0", paramLabel = "TEST", description = "Test to run: ${COMPLETION-CANDIDATES}.")
     private PerftestKind kind;
@@ -95,27 +84,36 @@ public final class PerftestCommand implements Callable<Integer> {
     private int depth;
 
     @Override
-    public Integer call() {
+    public Integer call() throws Exception {
         if (listening.address().isPresent() == peer.isPresent()) {
-            throw new ParameterException(spec.commandLine(), "give either HOST:PORT or --listen [HOST:]PORT");
+            throw wrongArguments("give either HOST:PORT or --listen [HOST:]PORT");
         }
-        long octets = size.orElse(kind.latency() ? 2L : 64L << 10);
+        long octets = size.orElse(kind.latency ? 2L : 64L << 10);
         PerftestPlan plan =
                 new PerftestPlan(kind, connections, depth, iterations, (int) Math.min(octets, Integer.MAX_VALUE));
-        try (SidewarpClient client = sidewarp.client();
-                Session session = client.openSession("sidewarp perftest")) {
-            PrintWriter out = spec.commandLine().getOut();
+        return inSession(session -> {
             if (listening.address().isPresent()) {
-                return new Server(new PerftestServer(session, plan, flags), out, listening.once())
-                        .run(session, listening.address().get(), flags);
+                return new Server(new PerftestServer(session, plan, flags()), out(), listening.once())
+                        .run(session, listening.address().get(), flags());
             }
-            Table table = new Table(PerftestResult.titles());
-            table.row(new PerftestClient(session, peer.orElseThrow(), flags)
-                    .run(plan)
-                    .row());
-            out.print(table.render());
-            out.flush();
+            PerftestResult result = measure(session, peer.orElseThrow(), plan);
+            out().print(PerftestResult.FIGURES.text(List.of(result)));
+            out().flush();
             return ExitCode.OK;
+        });
+    }
+
+    private PerftestResult measure(Session session, HostPort to, PerftestPlan plan) {
+        String server = "ib_" + kind + " -R";
+        try (Mailbox control = Mailbox.connect(session, to, server, flags())) {
+            // The client receives nothing.
+            PerftestRun.Opener opener = (options, _) -> Connector.patiently(
+                    () -> Connector.establish(session, options, connection -> {
+                        Connector.open(session, to, server, connection);
+                        return connection;
+                    }),
+                    DATA_PATIENCE);
+            return new PerftestRun(session, plan, flags(), true, opener).run(control);
         }
     }
 }

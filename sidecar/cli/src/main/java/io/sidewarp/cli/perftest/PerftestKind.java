@@ -13,11 +13,19 @@ enum PerftestKind {
     SEND_BW(Operation.SEND, false, 2, false, true),
     WRITE_LAT(Operation.WRITE, true, 2, false, false);
 
-    private final Operation operation;
-    private final boolean latency;
-    private final int meetings;
-    private final boolean reports;
-    private final boolean farewell;
+    final Operation operation;
+
+    /** Whether a test sends one message at a time, there and back. */
+    final boolean latency;
+
+    /** Number of times that the two sides wait for each other before the data. Each then knows where the memory is. */
+    final int meetings;
+
+    /** Whether the sides exchange their results. */
+    final boolean reports;
+
+    /** Whether the sides wait for each other at the end. */
+    final boolean farewell;
 
     PerftestKind(Operation operation, boolean latency, int meetings, boolean reports, boolean farewell) {
         this.operation = operation;
@@ -25,32 +33,6 @@ enum PerftestKind {
         this.meetings = meetings;
         this.reports = reports;
         this.farewell = farewell;
-    }
-
-    Operation operation() {
-        return operation;
-    }
-
-    /** Returns whether a test sends one message at a time, there and back. */
-    boolean latency() {
-        return latency;
-    }
-
-    /**
-     * Returns how often the two sides wait for each other before the data. Each side then knows where the memory is.
-     */
-    int meetings() {
-        return meetings;
-    }
-
-    /** Returns whether the sides exchange their results. */
-    boolean reports() {
-        return reports;
-    }
-
-    /** Returns whether the sides wait for each other at the end. */
-    boolean farewell() {
-        return farewell;
     }
 
     /** Returns the name that users write. */

@@ -3,7 +3,6 @@
 
 package io.sidewarp.cli.perftest;
 
-import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.perf.Operation;
 
@@ -19,10 +18,10 @@ record PerftestPlan(PerftestKind kind, int connections, int depth, int iteration
 
     /** @throws Failure when a number is out of its range */
     PerftestPlan {
-        check("connections", connections, 1, kind.latency() ? 1 : 1024);
-        check("depth", depth, 1, 1 << 12);
-        check("iterations", iterations, 1, 1_000_000_000);
-        check("size", size, 1, 1 << 30);
+        Failure.checkRange("connections", connections, 1, kind.latency ? 1 : 1024);
+        Failure.checkRange("depth", depth, 1, 1 << 12);
+        Failure.checkRange("iterations", iterations, 1, 1_000_000_000);
+        Failure.checkRange("size", size, 1, 1 << 30);
     }
 
     long messages() {
@@ -34,12 +33,6 @@ record PerftestPlan(PerftestKind kind, int connections, int depth, int iteration
      * (RFC 5041 section 7.1).
      */
     int receives() {
-        return kind.operation() == Operation.SEND ? iterations : 0;
-    }
-
-    private static void check(String what, int value, int least, int most) {
-        if (value < least || value > most) {
-            throw new Failure(ExitCode.USAGE, what + " is " + value + ", and must be " + least + " to " + most);
-        }
+        return kind.operation == Operation.SEND ? iterations : 0;
     }
 }

@@ -4,6 +4,7 @@
 package io.sidewarp.cli.perftest;
 
 import io.sidewarp.cli.perf.Histogram;
+import io.sidewarp.cli.text.Listing;
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.text.Times;
 import java.util.Locale;
@@ -19,6 +20,17 @@ record PerftestResult(PerftestPlan plan, long nanos, Histogram latencies, Exchan
 
     private static final double MEBI = 1 << 20;
 
+    /** Figures of the side that measured. */
+    static final Listing<PerftestResult> FIGURES = new Listing<PerftestResult>("results")
+            .column("TEST", result -> result.plan.kind())
+            .column(">SIZE", result -> Sizes.format(result.plan.size()))
+            .column(">MESSAGES", result -> result.plan.messages())
+            .column(">GBIT/S", PerftestResult::gigabitsPerSecond)
+            .column(">MESSAGES/S", result -> String.format(Locale.ROOT, "%.0f", result.messagesPerSecond()))
+            .column(">P50", result -> Times.format(result.latencies.percentile(50)))
+            .column(">P99", result -> Times.format(result.latencies.percentile(99)))
+            .column(">MAX", result -> Times.format(result.latencies.max()));
+
     PerftestResult with(Exchange.Report reported) {
         return new PerftestResult(plan, nanos, latencies, reported);
     }
@@ -29,34 +41,18 @@ record PerftestResult(PerftestPlan plan, long nanos, Histogram latencies, Exchan
         return new Exchange.Report(plan.size(), plan.messages(), average, average, messagesPerSecond() / 1e6);
     }
 
-    static String[] titles() {
-        return new String[] {"TEST", ">SIZE", ">MESSAGES", ">GBIT/S", ">MESSAGES/S", ">P50", ">P99", ">MAX"};
-    }
-
-    /** Returns the figures of the side that measured. */
-    Object[] row() {
-        return new Object[] {
-            plan.kind(),
-            Sizes.format(plan.size()),
-            plan.messages(),
-            String.format(Locale.ROOT, "%.3f", plan.messages() * plan.size() * 8 / seconds() / 1e9),
-            String.format(Locale.ROOT, "%.0f", messagesPerSecond()),
-            Times.format(latencies.percentile(50)),
-            Times.format(latencies.percentile(99)),
-            Times.format(latencies.max())
-        };
-    }
-
     /** Returns the figures of the side that served. */
     String served() {
         String told = plan.kind() + ", " + plan.messages() + " messages of " + Sizes.format(plan.size());
-        return plan.kind().reports()
-                ? told + String.format(Locale.ROOT, ", %.1f MiB/s", peer.averageMebibytes())
-                : told;
+        return plan.kind().reports ? told + String.format(Locale.ROOT, ", %.1f MiB/s", peer.averageMebibytes()) : told;
     }
 
     private double seconds() {
         return Math.max(nanos, 1) / 1e9;
+    }
+
+    private String gigabitsPerSecond() {
+        return String.format(Locale.ROOT, "%.3f", plan.messages() * plan.size() * 8 / seconds() / 1e9);
     }
 
     private double messagesPerSecond() {

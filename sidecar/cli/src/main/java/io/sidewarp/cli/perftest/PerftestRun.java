@@ -6,8 +6,8 @@ package io.sidewarp.cli.perftest;
 import io.sidewarp.cli.perf.Operation;
 import io.sidewarp.cli.wire.ConnectionEnd;
 import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.Connector;
 import io.sidewarp.cli.wire.Mailbox;
-import io.sidewarp.cli.wire.ReceivesFirst;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.Session;
@@ -77,18 +77,18 @@ final class PerftestRun {
         destinations(exchange, buffers, reads);
         DataPhase data = new DataPhase(plan, buffers, connections, queue);
         Destination mine = buffers.destination(0, reads);
-        for (int i = 0; i < plan.kind().meetings(); i++) {
+        for (int i = 0; i < plan.kind().meetings; i++) {
             exchange.meet(mine);
         }
         long start = System.nanoTime();
         move(data, peers);
         PerftestResult result =
                 new PerftestResult(plan, System.nanoTime() - start, data.latencies(), Exchange.Report.NONE);
-        if (plan.kind().reports()) {
+        if (plan.kind().reports) {
             exchange.meet(mine);
             result = result.with(exchange.report(result.report()));
         }
-        if (plan.kind().farewell()) {
+        if (plan.kind().farewell) {
             exchange.meet(mine);
         }
         return result;
@@ -107,11 +107,11 @@ final class PerftestRun {
     }
 
     private void move(DataPhase data, List<Destination> peers) {
-        if (plan.kind().latency()) {
+        if (plan.kind().latency) {
             data.pingPong(peers.getFirst(), !client);
         } else if (client) {
             data.stream(peers);
-        } else if (plan.kind().operation() == Operation.SEND) {
+        } else if (plan.kind().operation == Operation.SEND) {
             data.receive(peers);
         }
     }
@@ -122,14 +122,14 @@ final class PerftestRun {
                 connection -> queue.batch(_ -> {
                     WorkRequest receive = WorkRequest.receive(connection, buffers.offeredSlice(index));
                     for (int i = 0; !client && i < plan.receives(); i++) {
-                        ReceivesFirst.post(queue, index, receive);
+                        Connector.postReceive(queue, index, receive);
                     }
                 }));
     }
 
     private ConnectionOptions options() {
         ConnectionOptions.Builder options = flags.options().sendQueue(plan.depth());
-        if (plan.kind().operation() == Operation.READ && !client) {
+        if (plan.kind().operation == Operation.READ && !client) {
             options.ird(session.limits().maxIrd());
         }
         if (!client && plan.receives() > 0) {

@@ -5,8 +5,8 @@ package io.sidewarp.cli.perftest;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
-import io.sidewarp.cli.wire.ConnectionEnd;
 import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.Connector;
 import io.sidewarp.cli.wire.Mailbox;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.client.Connection;
@@ -45,7 +45,7 @@ final class PerftestServer implements Server.Handler {
             requests.add(request);
             return "";
         }
-        try (Mailbox control = Mailbox.accept(session, request, flags.options())) {
+        try (Mailbox control = Mailbox.accept(session, request, flags)) {
             return new PerftestRun(session, plan, flags, false, this::accept)
                     .run(control)
                     .served();
@@ -63,14 +63,10 @@ final class PerftestServer implements Server.Handler {
                 throw new Failure(
                         ExitCode.TEMPORARY, "the peer made no connection for its data: give both sides the same -q");
             }
-            Connection connection = session.createConnection(options);
-            try {
+            return Connector.establish(session, options, connection -> {
                 begin.accept(connection);
                 return request.accept(connection);
-            } catch (RuntimeException e) {
-                ConnectionEnd.abort(connection);
-                throw e;
-            }
+            });
         } catch (InterruptedException e) {
             throw Failure.interrupted();
         }

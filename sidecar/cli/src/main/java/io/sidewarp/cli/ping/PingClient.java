@@ -27,14 +27,14 @@ final class PingClient implements Pinger {
     private final int octets;
     private final SharedRegion source;
     private final SharedRegion sink;
-    private final Channel channel;
+    private final Channel<PingMessage> channel;
 
     PingClient(Session session, HostPort peer, int octets, ConnectionFlags flags) {
         this.octets = octets;
         source = session.createSharedRegion(RegionNames.next("ping-source"), octets, Access.REMOTE_READ);
         sink = session.createSharedRegion(RegionNames.next("ping-sink"), octets, Access.REMOTE_WRITE);
         byte[] parameters = ByteBuffer.allocate(Integer.BYTES).putInt(octets).array();
-        channel = Channel.connect(session, peer, new Hello(Service.PING, parameters), flags);
+        channel = Channel.connect(session, peer, new Hello(Service.PING, parameters), flags, PingMessage::decode);
     }
 
     @Override
@@ -48,7 +48,7 @@ final class PingClient implements Pinger {
         Pattern.fill(source.segment(), seed);
         long start = System.nanoTime();
         channel.send(new PingMessage.Advertise(round, octets, seed, source.address(), sink.address()));
-        PingMessage.Done done = channel.receive(PATIENCE).expect(PingMessage.Done.TYPE, PingMessage.Done::decode);
+        PingMessage.Done done = channel.receive(PATIENCE, PingMessage.Done.class);
         long nanos = System.nanoTime() - start;
         if (done.round() != round) {
             throw new Failure(ExitCode.PROTOCOL, "the peer answered round " + done.round() + " in round " + round);

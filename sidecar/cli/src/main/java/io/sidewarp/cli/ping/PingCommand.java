@@ -6,30 +6,24 @@ package io.sidewarp.cli.ping;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.Interruption;
-import io.sidewarp.cli.Sidewarp;
+import io.sidewarp.cli.SessionCommand;
 import io.sidewarp.cli.perf.Histogram;
 import io.sidewarp.cli.text.HostPort;
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.text.Times;
-import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.ListenFlags;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.cli.wire.Service;
 import io.sidewarp.client.ConnectionInfo;
 import io.sidewarp.client.Session;
-import io.sidewarp.client.SidewarpClient;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code sidewarp ping}. */
 @Command(
@@ -47,18 +41,9 @@ import picocli.CommandLine.Spec;
             "  sidewarp ping peer.example:7471 --count 5 --size 64K",
             "  sidewarp ping --listen 7174 --rping      (and there: rping -c -a this.example -C 5 -V)"
         })
-public final class PingCommand implements Callable<Integer> {
+public final class PingCommand extends SessionCommand {
 
     private static final int MAX_CONNECTIONS = 1024;
-
-    @ParentCommand
-    private Sidewarp sidewarp;
-
-    @Spec
-    private CommandSpec spec;
-
-    @Mixin
-    private ConnectionFlags flags;
 
     @Parameters(
             arity = "0..1",
@@ -109,38 +94,36 @@ public final class PingCommand implements Callable<Integer> {
     private boolean quiet;
 
     @Override
-    public Integer call() {
+    public Integer call() throws Exception {
         if (listening.address().isPresent() == peer.isPresent()) {
-            throw new ParameterException(spec.commandLine(), "give either HOST:PORT or --listen [HOST:]PORT");
+            throw wrongArguments("give either HOST:PORT or --listen [HOST:]PORT");
         }
         int most = rping ? RpingServer.MAX_OCTETS : PingServer.MAX_OCTETS;
         if (size < 1 || size > most) {
-            throw new ParameterException(spec.commandLine(), "--size must be 1 byte to " + Sizes.format(most));
+            throw wrongArguments("--size must be 1 byte to " + Sizes.format(most));
         }
         if (count < 0) {
-            throw new ParameterException(spec.commandLine(), "--count must be 0 (no limit) or more");
+            throw wrongArguments("--count must be 0 (no limit) or more");
         }
         if (connections < 1 || connections > MAX_CONNECTIONS) {
-            throw new ParameterException(spec.commandLine(), "--connections must be 1 to " + MAX_CONNECTIONS);
+            throw wrongArguments("--connections must be 1 to " + MAX_CONNECTIONS);
         }
-        try (SidewarpClient client = sidewarp.client();
-                Session session = client.openSession("sidewarp ping")) {
-            PrintWriter out = spec.commandLine().getOut();
-            if (listening.address().isPresent()) {
-                return server(session, out).run(session, listening.address().get(), flags);
-            }
-            return ping(session, peer.orElseThrow(), out);
-        }
+        return inSession(session -> listening.address().isPresent()
+                ? server(session).run(session, listening.address().get(), flags())
+                : ping(session, peer.orElseThrow(), out()));
     }
 
-    private Server server(Session session, PrintWriter out) {
+    private Server server(Session session) {
         return rping
-                ? new Server(new RpingServer(session, flags), out, listening.once())
-                : Server.greeted(Service.PING.server(), new PingServer(session, flags), out, listening.once());
+                ? new Server(new RpingServer(session, flags()), out(), listening.once())
+                : Server.greeted(
+                        Service.PING, Map.of(Service.PING, new PingServer(session, flags())), out(), listening.once());
     }
 
     private Pinger pinger(Session session, HostPort to) {
-        return rping ? new RpingClient(session, to, (int) size, flags) : new PingClient(session, to, (int) size, flags);
+        return rping
+                ? new RpingClient(session, to, (int) size, flags())
+                : new PingClient(session, to, (int) size, flags());
     }
 
     /** Describes the data on the wire. A device of the kernel does not report it. */
@@ -169,7 +152,7 @@ public final class PingCommand implements Callable<Integer> {
                     throw Failure.noOutput();
                 }
                 if (round != count) {
-                    waitUntil(next);
+                    Interruption.sleep(Duration.ofNanos(next - System.nanoTime()));
                 }
             }
         } finally {
@@ -187,17 +170,5 @@ public final class PingCommand implements Callable<Integer> {
                 + ", max "
                 + Times.format(times.max()));
         out.flush();
-    }
-
-    private static void waitUntil(long nanoTime) {
-        Interruption.check();
-        long left = nanoTime - System.nanoTime();
-        if (left > 0) {
-            try {
-                Thread.sleep(Duration.ofNanos(left));
-            } catch (InterruptedException e) {
-                throw Failure.interrupted();
-            }
-        }
     }
 }

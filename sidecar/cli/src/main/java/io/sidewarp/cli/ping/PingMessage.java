@@ -20,52 +20,45 @@ sealed interface PingMessage extends Message {
      * @param sink to be written by RDMA Write
      */
     record Advertise(int round, int octets, long seed, RemoteAddress source, RemoteAddress sink)
-            implements PingMessage {
-
-        static final int TYPE = 16;
-
-        static Advertise decode(ByteBuffer body) {
-            return new Advertise(
-                    body.getInt(),
-                    body.getInt(),
-                    body.getLong(),
-                    RemoteAddress.decode(body),
-                    RemoteAddress.decode(body));
-        }
-
-        @Override
-        public int type() {
-            return TYPE;
-        }
-
-        @Override
-        public void encodeBody(ByteBuffer target) {
-            target.putInt(round).putInt(octets).putLong(seed);
-            source.encode(target);
-            sink.encode(target);
-        }
-    }
+            implements PingMessage {}
 
     /**
      * The server has read and written. Body: round (4 bytes), position of the first wrong byte in the data that it read
      * (8 bytes, all ones when there is none).
      */
-    record Done(int round, long firstDifference) implements PingMessage {
+    record Done(int round, long firstDifference) implements PingMessage {}
 
-        static final int TYPE = 17;
+    @Override
+    default int type() {
+        return switch (this) {
+            case Advertise _ -> 16;
+            case Done _ -> 17;
+        };
+    }
 
-        static Done decode(ByteBuffer body) {
-            return new Done(body.getInt(), body.getLong());
+    @Override
+    default void encodeBody(ByteBuffer target) {
+        switch (this) {
+            case Advertise offer -> {
+                target.putInt(offer.round()).putInt(offer.octets()).putLong(offer.seed());
+                offer.source().encode(target);
+                offer.sink().encode(target);
+            }
+            case Done done -> target.putInt(done.round()).putLong(done.firstDifference());
         }
+    }
 
-        @Override
-        public int type() {
-            return TYPE;
-        }
-
-        @Override
-        public void encodeBody(ByteBuffer target) {
-            target.putInt(round).putLong(firstDifference);
-        }
+    static PingMessage decode(int type, ByteBuffer body) {
+        return switch (type) {
+            case 16 ->
+                new Advertise(
+                        body.getInt(),
+                        body.getInt(),
+                        body.getLong(),
+                        RemoteAddress.decode(body),
+                        RemoteAddress.decode(body));
+            case 17 -> new Done(body.getInt(), body.getLong());
+            default -> throw Message.unexpected(type);
+        };
     }
 }

@@ -41,7 +41,7 @@ final class RpingServer implements Server.Handler {
         int octets = 0;
         try (SharedRegion region =
                         session.createSharedRegion(RegionNames.next("rping"), MAX_OCTETS, Access.LOCAL_WRITE);
-                Mailbox mailbox = Mailbox.accept(session, request, flags.options())) {
+                Mailbox mailbox = Mailbox.accept(session, request, flags)) {
             Optional<ByteBuffer> offer = mailbox.receive(IDLE);
             while (offer.isPresent()) {
                 octets = serveRound(mailbox, region, RpingMessage.decode(offer.get()));

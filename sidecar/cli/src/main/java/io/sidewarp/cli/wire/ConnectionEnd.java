@@ -6,13 +6,11 @@ package io.sidewarp.cli.wire;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionEvent;
-import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpException;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
 
 /** Reports how a connection ended, and ends connections of this side. */
 public final class ConnectionEnd {
@@ -67,18 +65,6 @@ public final class ConnectionEnd {
             connection.abort();
         } catch (SidewarpException e) {
             // The connection is gone.
-        }
-    }
-
-    /** Closes a connection as {@link #close} does, and then the region that it used. */
-    static void release(@Nullable Connection connection, SharedRegion region) {
-        if (connection != null) {
-            close(connection);
-        }
-        try {
-            region.close();
-        } catch (SidewarpException e) {
-            // Regions end with the session, too.
         }
     }
 }

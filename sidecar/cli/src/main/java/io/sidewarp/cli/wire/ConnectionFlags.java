@@ -24,23 +24,6 @@ import picocli.CommandLine.TypeConversionException;
 /** Connection options that several commands have. */
 public final class ConnectionFlags {
 
-    /** Lower layer protocols, by the names that users write. */
-    public enum LowerLayer {
-        TCP(LowerLayerProtocol.TCP),
-        SCTP(LowerLayerProtocol.SCTP);
-
-        private final LowerLayerProtocol llp;
-
-        LowerLayer(LowerLayerProtocol llp) {
-            this.llp = llp;
-        }
-
-        @Override
-        public String toString() {
-            return name().toLowerCase(Locale.ROOT);
-        }
-    }
-
     /** Reads a size that an FPDU can have. */
     private static final class FpduSize implements ITypeConverter<Integer> {
 
@@ -55,7 +38,7 @@ public final class ConnectionFlags {
     }
 
     @Option(names = "--llp", paramLabel = "tcp|sctp", description = "Lower layer protocol. Default: tcp.")
-    private Optional<LowerLayer> lowerLayer = Optional.empty();
+    private Optional<LowerLayerProtocol> llp = Optional.empty();
 
     @Option(
             names = "--udp-port",
@@ -66,14 +49,12 @@ public final class ConnectionFlags {
 
     /** Negotiation of IRD and ORD, by the names that users write. */
     private enum ReadDepths {
-        ENHANCED(ReadDepthExchange.ENHANCED),
-        PRIVATE_DATA(ReadDepthExchange.PRIVATE_DATA),
-        NONE(ReadDepthExchange.NONE);
+        ENHANCED,
+        PRIVATE_DATA,
+        NONE;
 
-        private final ReadDepthExchange exchange;
-
-        ReadDepths(ReadDepthExchange exchange) {
-            this.exchange = exchange;
+        private ReadDepthExchange exchange() {
+            return ReadDepthExchange.valueOf(name());
         }
 
         @Override
@@ -163,7 +144,7 @@ public final class ConnectionFlags {
     public ConnectionOptions.Builder options() {
         ConnectionOptions.Builder options =
                 ConnectionOptions.builder().receiveMarkers(markers).maxFpdu(maxFpdu);
-        lowerLayer.ifPresent(layer -> options.llp(layer.llp));
+        llp.ifPresent(options::llp);
         connectTimeout.ifPresent(options::timeout);
         udpPort.ifPresent(options::udpPort);
         if (crc.none) {
@@ -182,14 +163,14 @@ public final class ConnectionFlags {
         if (ready.length > 0) {
             options.readyIndications(ready);
         }
-        readDepths.ifPresent(depths -> options.readDepths(depths.exchange));
+        readDepths.map(ReadDepths::exchange).ifPresent(options::readDepths);
         return options;
     }
 
     /** Returns options for a listener. */
     public ListenOptions listenOptions() {
         return ListenOptions.defaults()
-                .withLlp(lowerLayer.map(layer -> layer.llp).orElse(LowerLayerProtocol.TCP))
+                .withLlp(llp.orElse(LowerLayerProtocol.TCP))
                 .withConnections(options().build());
     }
 }

@@ -11,12 +11,18 @@ import io.sidewarp.cli.text.HostPort;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.ConnectionRejectedException;
+import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SidewarpException;
+import io.sidewarp.client.WorkQueue;
+import io.sidewarp.client.WorkRequest;
 import java.time.Duration;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** Connects to a peer, and explains failures. */
+/** Sets up connections, and explains failures. */
 public final class Connector {
 
     private static final Duration PAUSE = Duration.ofMillis(100);
@@ -35,7 +41,6 @@ public final class Connector {
         Service answered =
                 Hello.decode(connection.privateData()).map(Hello::service).orElse(null);
         if (answered != hello.service()) {
-            connection.abort();
             throw new Failure(
                     ExitCode.PROTOCOL,
                     peer + " accepted the connection, but is not \"" + server + "\" of this release");
@@ -49,14 +54,9 @@ public final class Connector {
      * @param connection from {@link Session#createConnection(ConnectionOptions)}
      * @throws Failure when nobody listens, or the peer refuses
      */
-    static void open(Session session, HostPort peer, String server, Connection connection) {
-        explained(session, peer, server, () -> session.connect(peer.host(), peer.port(), connection));
-    }
-
-    private static Connection explained(
-            Session session, HostPort peer, String server, Supplier<Connection> connecting) {
+    public static void open(Session session, HostPort peer, String server, Connection connection) {
         try {
-            return connecting.get();
+            session.connect(peer.host(), peer.port(), connection);
         } catch (ConnectionRejectedException e) {
             throw new Failure(
                     ExitCode.TEMPORARY,
@@ -82,16 +82,64 @@ public final class Connector {
         }
     }
 
-    /** Connects to any program, and tries again while nobody listens. */
-    public static Connection open(
-            Session session, HostPort peer, String server, ConnectionOptions options, Duration patience) {
-        return patiently(
-                () -> explained(session, peer, server, () -> session.connect(peer.host(), peer.port(), options)),
-                patience);
+    /**
+     * Creates a connection, and aborts it when it cannot be established.
+     *
+     * @param establish passes the connection to connect or accept
+     * @return the result of {@code establish}
+     */
+    public static <T> T establish(Session session, ConnectionOptions options, Function<Connection, T> establish) {
+        Connection connection = session.createConnection(options);
+        try {
+            return establish.apply(connection);
+        } catch (RuntimeException e) {
+            ConnectionEnd.abort(connection);
+            throw e;
+        }
+    }
+
+    /**
+     * Sets up a connection with its own queue, whose receives are posted before the peer can send.
+     *
+     * @param begin posts receives, and creates the user of the connection
+     * @param establish passes the connection to connect or accept
+     */
+    public static <T> T openWithQueue(
+            Session session,
+            ConnectionOptions options,
+            QueueOptions queueOptions,
+            BiFunction<Connection, WorkQueue, T> begin,
+            Consumer<Connection> establish) {
+        return establish(session, options, connection -> {
+            WorkQueue queue = session.openQueue(queueOptions);
+            try {
+                T user = begin.apply(connection, queue);
+                establish.accept(connection);
+                return user;
+            } catch (RuntimeException e) {
+                queue.close();
+                throw e;
+            }
+        });
+    }
+
+    /**
+     * Posts a receive.
+     *
+     * @throws Failure when the queue has too few credits; a wait for credits would last forever
+     */
+    public static void postReceive(WorkQueue queue, long id, WorkRequest receive) {
+        if (!queue.tryPost(id, receive)) {
+            throw new Failure(
+                    ExitCode.NO_RESOURCES,
+                    "the sidecar grants " + queue.credits()
+                            + " work requests at a time, too few for the receives (its setting"
+                            + " sidewarp.limits.queue-outstanding); raise it, or use fewer messages or connections");
+        }
     }
 
     /** Tries again while nobody listens. */
-    static <T> T patiently(Supplier<T> connecting, Duration patience) {
+    public static <T> T patiently(Supplier<T> connecting, Duration patience) {
         long end = System.nanoTime() + patience.toNanos();
         while (true) {
             try {
@@ -101,7 +149,7 @@ public final class Connector {
                 if (!nobodyListens || System.nanoTime() - end >= 0) {
                     throw failure;
                 }
-                pause();
+                Interruption.sleep(PAUSE);
             }
         }
     }
@@ -110,14 +158,5 @@ public final class Connector {
     private static boolean isMissing(SidewarpException e) {
         return e.rdmaError().isEmpty()
                 && (e.code() == Status.Code.UNAVAILABLE || e.code() == Status.Code.DEADLINE_EXCEEDED);
-    }
-
-    private static void pause() {
-        Interruption.check();
-        try {
-            Thread.sleep(PAUSE);
-        } catch (InterruptedException e) {
-            throw Failure.interrupted();
-        }
     }
 }

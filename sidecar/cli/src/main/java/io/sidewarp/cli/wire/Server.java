@@ -13,6 +13,7 @@ import io.sidewarp.client.Listener;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SidewarpException;
 import java.io.PrintWriter;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
@@ -65,10 +66,11 @@ public final class Server {
     /**
      * Returns a server of this command, which refuses other programs.
      *
-     * @param name name of the service, for refusals
+     * @param main service that the server is started for
+     * @param handlers handlers of this service, and of those that belong to it
      */
-    public static Server greeted(String name, GreetedHandler handler, PrintWriter out, boolean once) {
-        return new Server(request -> greet(name, handler, out, request), out, once);
+    public static Server greeted(Service main, Map<Service, GreetedHandler> handlers, PrintWriter out, boolean once) {
+        return new Server(request -> greet(main.server(), handlers, out, request), out, once);
     }
 
     /**
@@ -131,13 +133,19 @@ public final class Server {
         reject(request, whose + failure.getMessage());
     }
 
-    private static String greet(String name, GreetedHandler handler, PrintWriter out, IncomingConnection request)
+    private static String greet(
+            String name, Map<Service, GreetedHandler> handlers, PrintWriter out, IncomingConnection request)
             throws Exception {
         Hello hello = Hello.decode(request.privateData()).orElse(null);
         if (hello == null) {
             reject(request, "this is \"" + name + "\", which serves the sidewarp command of the same release");
             out.println(peer(request) + ": refused, not a sidewarp command of this release");
             return "";
+        }
+        GreetedHandler handler = handlers.get(hello.service());
+        if (handler == null) {
+            reject(request, "this is \"" + name + "\"");
+            throw new Failure(ExitCode.PROTOCOL, "refused, it asked for another service");
         }
         return handler.serve(request, hello);
     }

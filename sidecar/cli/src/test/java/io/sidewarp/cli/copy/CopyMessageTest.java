@@ -18,8 +18,7 @@ class CopyMessageTest {
         CopyMessage.Put put = new CopyMessage.Put(0x123456789AL, 1 << 20, 16, "a.b");
         String octets = "0130000000000013" + "000000123456789a" + "00100000" + "0010" + "0003" + "612e62";
         assertThat(Octets.of(put)).isEqualTo(octets);
-        assertThat(Octets.frame(octets).expect(CopyMessage.Put.TYPE, CopyMessage.Put::decode))
-                .isEqualTo(put);
+        assertThat(Octets.read(octets, CopyMessage::decode)).isEqualTo(put);
     }
 
     @Test
@@ -27,7 +26,7 @@ class CopyMessageTest {
         CopyMessage.Get get = new CopyMessage.Get(1 << 20, 16, "a.b");
         String octets = "013100000000000b" + "00100000" + "0010" + "0003" + "612e62";
         assertThat(Octets.of(get)).isEqualTo(octets);
-        assertThat(Octets.frame(octets).read(CopyMessage.Get::decode)).isEqualTo(get);
+        assertThat(Octets.read(octets, CopyMessage::decode)).isEqualTo(get);
     }
 
     @Test
@@ -35,19 +34,17 @@ class CopyMessageTest {
         CopyMessage.Window window = new CopyMessage.Window(5, new RemoteAddress(0xA1A2A3A4, 0x1000), 1 << 20, 8);
         String octets = "013200000000001a" + "0000000000000005" + "a1a2a3a4" + "0000000000001000" + "00100000" + "0008";
         assertThat(Octets.of(window)).isEqualTo(octets);
-        assertThat(Octets.frame(octets).read(CopyMessage.Window::decode)).isEqualTo(window);
+        assertThat(Octets.read(octets, CopyMessage::decode)).isEqualTo(window);
     }
 
     @Test
     void chunkAndTakenHaveTheDocumentedLayouts() {
         CopyMessage.Chunk chunk = new CopyMessage.Chunk(258, 1000);
         assertThat(Octets.of(chunk)).isEqualTo("013300000000000c" + "0000000000000102" + "000003e8");
-        assertThat(Octets.frame(Octets.of(chunk)).read(CopyMessage.Chunk::decode))
-                .isEqualTo(chunk);
+        assertThat(Octets.read(Octets.of(chunk), CopyMessage::decode)).isEqualTo(chunk);
         CopyMessage.Taken taken = new CopyMessage.Taken(258);
         assertThat(Octets.of(taken)).isEqualTo("0134000000000008" + "0000000000000102");
-        assertThat(Octets.frame(Octets.of(taken)).read(CopyMessage.Taken::decode))
-                .isEqualTo(taken);
+        assertThat(Octets.read(Octets.of(taken), CopyMessage::decode)).isEqualTo(taken);
     }
 
     @Test
@@ -56,7 +53,7 @@ class CopyMessageTest {
         Arrays.fill(digest, (byte) 0xEE);
         CopyMessage.Finish finish = new CopyMessage.Finish(7, digest);
         assertThat(Octets.of(finish)).isEqualTo("0135000000000028" + "0000000000000007" + "ee".repeat(32));
-        CopyMessage.Finish read = Octets.frame(Octets.of(finish)).read(CopyMessage.Finish::decode);
+        CopyMessage.Finish read = (CopyMessage.Finish) Octets.read(Octets.of(finish), CopyMessage::decode);
         assertThat(read.size()).isEqualTo(7);
         assertThat(read.digest()).isEqualTo(digest);
         assertThat(Octets.of(new CopyMessage.Stored())).isEqualTo("0136000000000000");

@@ -76,7 +76,7 @@ class LocalTargetTest {
     @Test
     void twoAtATimeDoNotMeet() throws IOException {
         Path file = directory.resolve("file");
-        try (Target first = new LocalTarget(file)) {
+        try (FileTarget first = new LocalTarget(file)) {
             write(file, true);
 
             first.commit();
@@ -105,7 +105,7 @@ class LocalTargetTest {
     }
 
     private static void write(Path file, boolean commit) throws IOException {
-        try (Target target = new LocalTarget(file)) {
+        try (FileTarget target = new LocalTarget(file)) {
             target.channel().write(ByteBuffer.wrap("new".getBytes(StandardCharsets.UTF_8)));
             if (commit) {
                 target.commit();

@@ -66,7 +66,7 @@ class ServedDirectoryTest {
 
     @Test
     void showsAFileUnderItsNameWhenItIsCommitted() throws IOException {
-        try (Target target = served.create(FileName.of("sub/file"))) {
+        try (FileTarget target = served.create(FileName.of("sub/file"))) {
             target.channel().write(ByteBuffer.wrap("new".getBytes(StandardCharsets.UTF_8)));
             assertThat(root.resolve("sub/file")).hasContent("inside");
             target.commit();
@@ -77,7 +77,7 @@ class ServedDirectoryTest {
 
     @Test
     void leavesNothingOfAFileThatIsNotCommitted() throws IOException {
-        try (Target target = served.create(FileName.of("sub/half"))) {
+        try (FileTarget target = served.create(FileName.of("sub/half"))) {
             target.channel().write(ByteBuffer.wrap(new byte[10]));
         }
         assertThat(filesIn(root.resolve("sub"))).isEqualTo(1);
@@ -85,7 +85,7 @@ class ServedDirectoryTest {
 
     @Test
     void replacesALinkInsteadOfWhatItLeadsTo() throws IOException {
-        try (Target target = served.create(FileName.of("link"))) {
+        try (FileTarget target = served.create(FileName.of("link"))) {
             target.commit();
         }
         assertThat(root.resolve("link")).isRegularFile().hasContent("");

@@ -41,7 +41,7 @@ class DataEndTest {
     }
 
     private DataEnd endOf(Map<String, Object> queue) {
-        return new DataEnd.SendEcho(play(WorkQueue.class, queue), work, work);
+        return new SendRoundTrips(play(WorkQueue.class, queue), work, work, false);
     }
 
     /** Answers calls by the names of their methods. */

@@ -20,8 +20,7 @@ class PerfMessageTest {
         String octets = "0120000000000028" + "02" + "00" + "0004" + "00000040" + "00000010" + "0000000000100000"
                 + "0123456789abcdef" + "a1a2a3a4" + "0000000000001000";
         assertThat(Octets.of(setup)).isEqualTo(octets);
-        assertThat(Octets.frame(octets).expect(PerfMessage.Setup.TYPE, PerfMessage.Setup::decode))
-                .isEqualTo(setup);
+        assertThat(Octets.read(octets, PerfMessage::decode)).isEqualTo(setup);
     }
 
     @Test
@@ -29,8 +28,7 @@ class PerfMessageTest {
         PerfMessage.Ready ready = new PerfMessage.Ready(0x0102030405060708L, new RemoteAddress(9, 10), 128);
         String octets = "0121000000000018" + "0102030405060708" + "00000009" + "000000000000000a" + "00000080";
         assertThat(Octets.of(ready)).isEqualTo(octets);
-        assertThat(Octets.frame(octets).expect(PerfMessage.Ready.TYPE, PerfMessage.Ready::decode))
-                .isEqualTo(ready);
+        assertThat(Octets.read(octets, PerfMessage::decode)).isEqualTo(ready);
     }
 
     @Test
@@ -43,7 +41,7 @@ class PerfMessageTest {
     void doneHasTheDocumentedLayout() {
         PerfMessage.Done done = new PerfMessage.Done(258);
         assertThat(Octets.of(done)).isEqualTo("0124000000000008" + "0000000000000102");
-        assertThat(Octets.frame(Octets.of(done)).read(PerfMessage.Done::decode)).isEqualTo(done);
+        assertThat(Octets.read(Octets.of(done), PerfMessage::decode)).isEqualTo(done);
     }
 
     @Test
@@ -52,7 +50,7 @@ class PerfMessageTest {
         String octets =
                 "0125000000000020" + "0000000000000001" + "ffffffffffffffff" + "0000000000000003" + "0000000000000004";
         assertThat(Octets.of(report)).isEqualTo(octets);
-        assertThat(Octets.frame(octets).read(PerfMessage.Report::decode)).isEqualTo(report);
+        assertThat(Octets.read(octets, PerfMessage::decode)).isEqualTo(report);
     }
 
     @Test

@@ -23,15 +23,13 @@ class PingMessageTest {
         PingMessage.Advertise advertise = new PingMessage.Advertise(
                 3, 64, 0x0123456789ABCDEFL, new RemoteAddress(0xA1A2A3A4, 0x1000), new RemoteAddress(0xB1B2B3B4, -256));
         assertThat(Octets.of(advertise)).isEqualTo(ADVERTISE);
-        assertThat(Octets.frame(ADVERTISE).expect(PingMessage.Advertise.TYPE, PingMessage.Advertise::decode))
-                .isEqualTo(advertise);
+        assertThat(Octets.read(ADVERTISE, PingMessage::decode)).isEqualTo(advertise);
     }
 
     @Test
     void doneHasTheDocumentedLayout() {
         PingMessage.Done done = new PingMessage.Done(3, -1);
         assertThat(Octets.of(done)).isEqualTo(DONE);
-        assertThat(Octets.frame(DONE).expect(PingMessage.Done.TYPE, PingMessage.Done::decode))
-                .isEqualTo(done);
+        assertThat(Octets.read(DONE, PingMessage::decode)).isEqualTo(done);
     }
 }

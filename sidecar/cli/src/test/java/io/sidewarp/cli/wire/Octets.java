@@ -18,8 +18,8 @@ public final class Octets {
         return HexFormat.of().formatHex(buffer.array(), 0, buffer.position());
     }
 
-    /** The message in hexadecimal digits, its header taken off. */
-    public static Frame frame(String hex) {
-        return Frame.decode(ByteBuffer.wrap(HexFormat.of().parseHex(hex)));
+    /** Reads the message in hexadecimal digits. */
+    public static <M extends Message> M read(String hex, Message.Decoder<M> decoder) {
+        return Message.decode(ByteBuffer.wrap(HexFormat.of().parseHex(hex)), decoder);
     }
 }

@@ -1,20 +1,20 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.cli.demo;
+package io.sidewarp.cli.wire;
 
 import io.sidewarp.client.SharedRegion;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-/** Computes the SHA-256 of shared memory. */
-final class Digests {
+/** Computes SHA-256. */
+public final class Digests {
 
     private static final int PIECE = 1 << 20;
 
     private Digests() {}
 
-    static MessageDigest sha256() {
+    public static MessageDigest sha256() {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
@@ -23,14 +23,14 @@ final class Digests {
     }
 
     /** Adds the first {@code length} bytes of a region. */
-    static void update(MessageDigest digest, SharedRegion region, long length) {
+    public static void update(MessageDigest digest, SharedRegion region, long length) {
         for (long offset = 0; offset < length; offset += PIECE) {
             digest.update(region.buffer(offset, (int) Math.min(PIECE, length - offset)));
         }
     }
 
     /** Returns the digest of the data so far. More data may follow. */
-    static byte[] soFar(MessageDigest digest) {
+    public static byte[] soFar(MessageDigest digest) {
         try {
             return ((MessageDigest) digest.clone()).digest();
         } catch (CloneNotSupportedException e) {

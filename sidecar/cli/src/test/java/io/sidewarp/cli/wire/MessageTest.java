@@ -4,7 +4,7 @@
 package io.sidewarp.cli.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class FrameTest {
+class MessageTest {
 
     private static final String ERROR = "01" + "01" + "0000" + "00000006" + "004b" + "0002" + "6e6f";
 
@@ -23,9 +23,7 @@ class FrameTest {
 
     @Test
     void anErrorIsReadAsItWasWritten() {
-        Frame frame = Octets.frame(ERROR);
-        assertThat(frame.type()).isEqualTo(ErrorMessage.TYPE);
-        Failure failure = frame.read(ErrorMessage::decode).toFailure();
+        Failure failure = failure(ERROR);
         assertThat(failure.exitCode()).isEqualTo(75);
         assertThat(failure).hasMessage("the peer says: no");
     }
@@ -48,9 +46,16 @@ class FrameTest {
     }
 
     private static Failure failure(int exitCode, String text) {
-        return Octets.frame(Octets.of(new ErrorMessage(exitCode, text)))
-                .read(ErrorMessage::decode)
-                .toFailure();
+        return failure(Octets.of(new ErrorMessage(exitCode, text)));
+    }
+
+    /** Returns the failure of reading a message of a service that has no messages of its own. */
+    private static Failure failure(String message) {
+        return catchThrowableOfType(
+                Failure.class,
+                () -> Octets.read(message, (type, _) -> {
+                    throw Message.unexpected(type);
+                }));
     }
 
     @Test
@@ -61,32 +66,24 @@ class FrameTest {
 
     @Test
     void aMessageOfAnotherVersionIsRefused() {
-        assertThatThrownBy(() -> Octets.frame("0201000000000000"))
-                .isInstanceOf(Failure.class)
-                .hasMessageContaining("version 2")
-                .extracting(e -> ((Failure) e).exitCode())
-                .isEqualTo(ExitCode.PROTOCOL);
+        Failure failure = failure("0201000000000000");
+        assertThat(failure).hasMessageContaining("version 2");
+        assertThat(failure.exitCode()).isEqualTo(ExitCode.PROTOCOL);
     }
 
     @Test
     void aMessageWithAWrongLengthIsRefused() {
-        assertThatThrownBy(() -> Octets.frame("010100000000000100ff")).isInstanceOf(Failure.class);
-        assertThatThrownBy(() -> Octets.frame("01010000000000")).isInstanceOf(Failure.class);
+        assertThat(failure("010100000000000100ff")).hasMessageContaining("wrong length");
+        assertThat(failure("01010000000000")).hasMessageContaining("of 7 bytes");
     }
 
     @Test
     void aBodyThatIsTooShortIsRefused() {
-        Frame frame = Octets.frame("0101000000000001" + "00");
-        assertThatThrownBy(() -> frame.read(ErrorMessage::decode))
-                .isInstanceOf(Failure.class)
-                .hasMessageContaining("too short");
+        assertThat(failure("0101000000000001" + "00")).hasMessageContaining("too short");
     }
 
     @Test
     void aMessageOfAnotherTypeIsRefused() {
-        Frame frame = Octets.frame(ERROR);
-        assertThatThrownBy(() -> frame.expect(2, ErrorMessage::decode))
-                .isInstanceOf(Failure.class)
-                .hasMessageContaining("not expected");
+        assertThat(failure("0102000000000000")).hasMessageContaining("type 2, which is not expected");
     }
 }

@@ -3,7 +3,7 @@
 
 package io.sidewarp.cli.perf;
 
-import io.sidewarp.client.QueueOptions;
+import io.sidewarp.client.Sge;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.WaitStrategy;
 import java.lang.foreign.ValueLayout;
@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
  * side sends the second slot. The first slot must begin as all zeros, as new memory does, because the peer may write it
  * at any time.
  */
-public final class WatchedMemory {
+public final class LatencySlots {
 
     /**
      * Time for which a thread that waits adaptively only yields the processor. After this time, the thread sleeps
@@ -36,32 +36,20 @@ public final class WatchedMemory {
     private final WaitStrategy strategy;
 
     /**
-     * @param watched offset in the region of the last byte of the peer's messages
-     * @param prepared offset in the region of the last byte of this side's messages
+     * @param watched slot that the peer writes
+     * @param prepared slot that this side sends
      * @param strategy how a thread waits for the peer
      */
-    public WatchedMemory(SharedRegion region, long watched, long prepared, WaitStrategy strategy) {
+    public LatencySlots(SharedRegion region, Sge watched, Sge prepared, WaitStrategy strategy) {
         this.region = region;
-        this.watched = watched;
-        this.prepared = prepared;
+        this.watched = lastByte(watched);
+        this.prepared = lastByte(prepared);
         this.strategy = strategy;
-    }
-
-    WatchedMemory(SharedRegion region, PerfPlan plan, WaitStrategy strategy) {
-        this(region, plan.slotOffset(0, 0) + plan.size() - 1, plan.slotOffset(0, 1) + plan.size() - 1, strategy);
-    }
-
-    /**
-     * Returns options for a queue beside watched memory. Its thread sleeps, because its completions report only
-     * failures.
-     */
-    static QueueOptions queueOptions(QueueOptions options) {
-        return options.withWaitStrategy(WaitStrategy.SLEEP);
     }
 
     /** Sets the last byte of the next message. */
     public void prepare(byte sequence) {
-        set(prepared, sequence);
+        OCTET.setVolatile(region.segment(), prepared, sequence);
     }
 
     /** Returns when the peer has written a message with this last byte. */
@@ -102,7 +90,7 @@ public final class WatchedMemory {
         return true;
     }
 
-    private void set(long offset, byte value) {
-        OCTET.setVolatile(region.segment(), offset, value);
+    private static long lastByte(Sge slot) {
+        return slot.offset() + slot.length() - 1;
     }
 }
