@@ -5,16 +5,15 @@ package io.sidewarp.images;
 
 import io.sidewarp.images.ImageBuilder.Image;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Comparator;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -123,7 +122,7 @@ public final class ImagesCommand implements Callable<Integer> {
         JavaProgram.endAll();
         try {
             delete(work);
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             System.err.println("sidewarp: " + work + " is left behind: " + e.getMessage());
         }
     }
@@ -134,37 +133,16 @@ public final class ImagesCommand implements Callable<Integer> {
      */
     private static synchronized void delete(Path directory) throws IOException {
         for (int attempt = 1; attempt <= ATTEMPTS && Files.exists(directory); attempt++) {
-            try {
-                deleteOnce(directory);
-            } catch (DirectoryNotEmptyException e) {
+            try (Stream<Path> files = Files.walk(directory)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.deleteIfExists(file);
+                }
+            } catch (DirectoryNotEmptyException | UncheckedIOException e) {
+                // A file came, or a directory went, in the meantime.
                 if (attempt == ATTEMPTS) {
                     throw e;
                 }
             }
         }
-    }
-
-    private static void deleteOnce(Path directory) throws IOException {
-        Files.walkFileTree(directory, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                Files.deleteIfExists(file);
-                return FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
-                if (failure instanceof NoSuchFileException) {
-                    return FileVisitResult.CONTINUE;
-                }
-                throw failure;
-            }
-
-            @Override
-            public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure) throws IOException {
-                Files.deleteIfExists(visited);
-                return FileVisitResult.CONTINUE;
-            }
-        });
     }
 }

@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
+import java.util.stream.Collectors;
 
 /**
  * Archive of the classes that the sidecar has loaded when it is ready, in the layout that a JVM maps (class data
@@ -55,18 +55,19 @@ final class SidecarClasses {
      * starts.
      */
     private static String classPath(Path packaged) throws IOException {
-        List<String> jars = new ArrayList<>();
+        return jars(packaged).stream()
+                .map(jar -> packaged.relativize(jar).toString())
+                .collect(Collectors.joining(":"));
+    }
+
+    private static List<Path> jars(Path packaged) throws IOException {
+        List<Path> jars = new ArrayList<>();
         for (String part : JAR_DIRECTORIES) {
             if (Files.isDirectory(packaged.resolve(part))) {
-                try (Stream<Path> files = Files.list(packaged.resolve(part))) {
-                    files.filter(file -> file.toString().endsWith(".jar"))
-                            .map(file -> packaged.relativize(file).toString())
-                            .sorted()
-                            .forEach(jars::add);
-                }
+                jars.addAll(SidecarCommand.jars(packaged.resolve(part)));
             }
         }
-        return String.join(":", jars);
+        return jars;
     }
 
     /** Makes the archive with the Java runtime of the images. */
@@ -98,16 +99,11 @@ final class SidecarClasses {
     }
 
     private static void copy(Path packaged, Path stage) throws IOException {
-        for (String part : JAR_DIRECTORIES) {
-            Files.createDirectories(stage.resolve(part));
-            try (Stream<Path> files = Files.list(packaged.resolve(part))) {
-                for (Path jar :
-                        files.filter(file -> file.toString().endsWith(".jar")).toList()) {
-                    Path copy = stage.resolve(packaged.relativize(jar));
-                    Files.copy(jar, copy);
-                    Files.setLastModifiedTime(copy, TIME);
-                }
-            }
+        for (Path jar : jars(packaged)) {
+            Path copy = stage.resolve(packaged.relativize(jar));
+            Files.createDirectories(copy.getParent());
+            Files.copy(jar, copy);
+            Files.setLastModifiedTime(copy, TIME);
         }
     }
 

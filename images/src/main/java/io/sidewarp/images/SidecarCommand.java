@@ -61,7 +61,8 @@ final class SidecarCommand {
         }
     }
 
-    private static List<Path> jars(Path directory) throws IOException {
+    /** Returns the jars below a directory, always in the same order. */
+    static List<Path> jars(Path directory) throws IOException {
         try (Stream<Path> files = Files.walk(directory)) {
             return files.filter(file -> file.toString().endsWith(".jar"))
                     .sorted()
