@@ -46,7 +46,7 @@ import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
  * A certificate authority for tests. It issues certificates for an API server, for the server's users, and for webhooks
  * that the server calls.
  */
-public final class CertificateAuthority {
+public record CertificateAuthority(X500Name name, KeyPair keys, X509Certificate certificate) {
 
     private static final Duration VALIDITY = Duration.ofDays(30);
 
@@ -60,16 +60,6 @@ public final class CertificateAuthority {
     private static final int SERIAL_BITS = 64;
     private static final String SIGNATURE = "SHA256withRSA";
     private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|.*:.*");
-
-    private final X500Name name;
-    private final KeyPair keys;
-    private final X509Certificate certificate;
-
-    private CertificateAuthority(X500Name name, KeyPair keys, X509Certificate certificate) {
-        this.name = name;
-        this.keys = keys;
-        this.certificate = certificate;
-    }
 
     /** Creates an authority that no peer trusts yet. */
     public static CertificateAuthority create(String commonName) {
@@ -88,10 +78,6 @@ public final class CertificateAuthority {
     /** Returns the certificate that peers have to trust, in PEM. */
     public String certificatePem() {
         return pem(certificate);
-    }
-
-    PrivateKey privateKey() {
-        return keys.getPrivate();
     }
 
     /** Issues a certificate for a TLS server with these DNS names and addresses. */
@@ -181,19 +167,9 @@ public final class CertificateAuthority {
     }
 
     /** A key with the certificate that its authority issued for it. */
-    public static final class Identity {
+    public record Identity(KeyPair keys, X509Certificate certificate, X509Certificate authority) {
 
         private static final char[] NO_PASSWORD = {};
-
-        private final KeyPair keys;
-        private final X509Certificate certificate;
-        private final X509Certificate authority;
-
-        private Identity(KeyPair keys, X509Certificate certificate, X509Certificate authority) {
-            this.keys = keys;
-            this.certificate = certificate;
-            this.authority = authority;
-        }
 
         /** Returns the certificate in PEM. */
         public String certificatePem() {

@@ -141,7 +141,7 @@ public final class KubeApiServer implements AutoCloseable {
         CertificateAuthority.Identity identity = authority.issueServer(LOOPBACK, "localhost");
         KeyPair serviceAccounts = CertificateAuthority.newKeys();
         write("ca.crt", authority.certificatePem());
-        write("ca.key", CertificateAuthority.pem(authority.privateKey()));
+        write("ca.key", CertificateAuthority.pem(authority.keys().getPrivate()));
         write("apiserver.crt", identity.certificatePem());
         write("apiserver.key", identity.keyPem());
         write("service-accounts.key", CertificateAuthority.pem(serviceAccounts.getPrivate()));

@@ -21,7 +21,6 @@ import io.sidewarp.service.telemetry.Telemetry;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.LinkedHashSet;
-import java.util.Set;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +46,7 @@ public final class ManagementServer implements AutoCloseable {
     private final ChannelGroup channels = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
     /** Connections, oldest first. Guarded by the set itself. */
-    private final Set<Channel> connections = new LinkedHashSet<>();
+    private final LinkedHashSet<Channel> connections = new LinkedHashSet<>();
 
     private @Nullable InetSocketAddress address;
 
@@ -80,7 +79,6 @@ public final class ManagementServer implements AutoCloseable {
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        channels.add(channel);
                         admit(channel);
                         channel.pipeline()
                                 .addLast(
@@ -108,11 +106,11 @@ public final class ManagementServer implements AutoCloseable {
      * probe. A failed probe would end the pod.
      */
     private void admit(Channel channel) {
+        channels.add(channel);
         Channel oldest = null;
         synchronized (connections) {
             if (connections.size() >= config.connections()) {
-                oldest = connections.iterator().next();
-                connections.remove(oldest);
+                oldest = connections.removeFirst();
             }
             connections.add(channel);
         }
