@@ -3,20 +3,28 @@
 
 package io.sidewarp.bench;
 
+import io.sidewarp.bench.part.Lab;
+import io.sidewarp.bench.part.PartRunner;
 import io.sidewarp.bench.process.Build;
+import io.sidewarp.bench.process.Load;
 import io.sidewarp.bench.process.Network;
 import io.sidewarp.bench.process.Pinning;
+import io.sidewarp.bench.process.Place;
 import io.sidewarp.bench.process.RunDirectory;
 import io.sidewarp.bench.report.BenchReport;
+import io.sidewarp.bench.report.Plots;
 import io.sidewarp.bench.result.BenchResults;
 import io.sidewarp.bench.result.Part;
+import io.sidewarp.bench.result.PartResult;
+import io.sidewarp.bench.result.Recorder;
+import io.sidewarp.bench.result.RunFacts;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.text.Times;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
@@ -111,7 +119,8 @@ public final class BenchCommand implements Callable<Integer> {
     @Option(
             names = "--write",
             paramLabel = "FILE",
-            description = "Put the tables into this document, between its marks, and the plots beside it.")
+            description =
+                    "Put the tables into this document, between its marks, and the plots beside it if there is gnuplot.")
     private Optional<Path> document = Optional.empty();
 
     public static void main(String[] arguments) {
@@ -143,51 +152,106 @@ public final class BenchCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() throws IOException {
-        PrintWriter out = spec.commandLine().getOut();
-        BenchSettings settings = settings();
-        document.ifPresent(file -> BenchReport.check(file, settings.parts(), BenchResults.read(settings.json())));
-        BenchResults results = measure(settings);
-        out.print(BenchReport.text(results));
-        out.flush();
-        document.ifPresent(file -> BenchReport.write(results, file));
-        return ExitCode.OK;
-    }
-
-    private BenchResults measure(BenchSettings settings) throws IOException {
+    public Integer call() {
+        Path results = json.orElse(root().resolve("target/bench.json"));
+        check();
+        Set<Part> parts = parts();
+        Pinning pinning = pinning();
+        Optional<Build> other = against.map(Build::at);
+        BenchResults read = BenchResults.read(results);
+        BenchResults measured = read;
+        document.ifPresent(file -> BenchReport.check(file, parts, read));
         RunDirectory directory = RunDirectory.create();
         try {
-            return new Bench(settings, directory.path(), spec.commandLine().getErr()).run();
+            for (Part part : parts) {
+                measured = measure(part, measured, other, pinning, directory.path(), results);
+            }
         } catch (RuntimeException e) {
             directory.keep();
             throw e;
         }
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(BenchReport.text(measured));
+        out.flush();
+        write(measured);
+        return ExitCode.OK;
     }
 
-    private BenchSettings settings() {
-        int count = repetitions.orElse(quick ? 1 : 5);
-        if (count < 1) {
-            throw new ParameterException(spec.commandLine(), "--repetitions is " + count + "; at least 1 is needed");
+    private void write(BenchResults results) {
+        if (document.isEmpty()) {
+            return;
         }
-        Duration each = time.orElse(quick ? QUICK_TIME : TIME);
-        if (!each.isPositive()) {
+        BenchReport.write(results, document.get());
+        if (Plots.canDraw()) {
+            Plots.draw(results, root(), document.get().resolveSibling("plots"));
+        } else {
+            spec.commandLine()
+                    .getErr()
+                    .println("The plots are left as they are, since gnuplot draws them"
+                            + " (Debian and Ubuntu: apt-get install gnuplot-nox).");
+        }
+    }
+
+    /** Measures a part. Stores each repetition at once, so that an interrupted run keeps its complete repetitions. */
+    private BenchResults measure(
+            Part part, BenchResults before, Optional<Build> other, Pinning pinning, Path directory, Path file) {
+        Instant begun = Instant.now();
+        Load load = Load.now();
+        Recorder recorder = new Recorder();
+        BenchResults results = before;
+        for (int repetition = 1; repetition <= repetitions(); repetition++) {
+            String prefix = part + " " + repetition + "/" + repetitions() + "  ";
+            PartRunner.of(part)
+                    .repeat(new Lab(
+                            Build.own(root()),
+                            other,
+                            Place.on(pinning.active()),
+                            Place.on(pinning.passive()),
+                            directory,
+                            time(),
+                            quick,
+                            "",
+                            recorder,
+                            line -> spec.commandLine().getErr().println(prefix + line)));
+            RunFacts facts = Machine.facts(
+                    begun,
+                    root(),
+                    other.filter(ignored -> part.compares()),
+                    pinning,
+                    repetition,
+                    time(),
+                    Load.now().othersPercentSince(load));
+            results = before.with(part, new PartResult(facts, recorder.figures()));
+            results.write(file);
+        }
+        return results;
+    }
+
+    private static Path root() {
+        return Path.of(Optional.ofNullable(System.getenv("SIDEWARP_ROOT")).orElse("."))
+                .toAbsolutePath();
+    }
+
+    private int repetitions() {
+        return repetitions.orElse(quick ? 1 : 5);
+    }
+
+    private Duration time() {
+        return time.orElse(quick ? QUICK_TIME : TIME);
+    }
+
+    private void check() {
+        if (repetitions() < 1) {
+            throw new ParameterException(
+                    spec.commandLine(), "--repetitions is " + repetitions() + "; at least 1 is needed");
+        }
+        if (!time().isPositive()) {
             throw new ParameterException(spec.commandLine(), "--time has to be more than 0");
         }
-        if (each.compareTo(LONGEST_TIME) > 0) {
+        if (time().compareTo(LONGEST_TIME) > 0) {
             throw new ParameterException(
                     spec.commandLine(), "--time is at most 10s; --repetitions makes more of the measurements");
         }
-        Path root = Path.of(Optional.ofNullable(System.getenv("SIDEWARP_ROOT")).orElse("."))
-                .toAbsolutePath();
-        return new BenchSettings(
-                root,
-                against.map(Build::at),
-                parts(),
-                count,
-                each,
-                quick,
-                pinning(),
-                json.orElse(root.resolve("target/bench.json")));
     }
 
     private Set<Part> parts() {

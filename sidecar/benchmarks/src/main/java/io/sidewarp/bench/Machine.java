@@ -3,17 +3,20 @@
 
 package io.sidewarp.bench;
 
+import io.sidewarp.bench.process.Build;
 import io.sidewarp.bench.process.Network;
-import io.sidewarp.bench.result.Part;
+import io.sidewarp.bench.process.Pinning;
 import io.sidewarp.bench.result.RunFacts;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Collects facts about this machine and these sources. */
 final class Machine {
@@ -22,24 +25,28 @@ final class Machine {
 
     private Machine() {}
 
-    static RunFacts facts(Part part, BenchSettings settings) {
+    static RunFacts facts(
+            Instant begun,
+            Path root,
+            Optional<Build> before,
+            Pinning pinning,
+            int repetitions,
+            Duration time,
+            double othersPercent) {
         return new RunFacts(
-                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
-                commit(settings.root()),
-                settings.against()
-                        .filter(ignored -> part.compares())
-                        .map(build -> commit(build.root()))
-                        .orElse(null),
+                begun.truncatedTo(ChronoUnit.SECONDS).toString(),
+                commit(root),
+                before.map(build -> commit(build.root())).orElse(null),
                 System.getProperty("os.name") + " " + System.getProperty("os.version") + ", TCP "
                         + Network.machinesCongestionControl(),
                 field(Path.of("/proc/cpuinfo"), "model name"),
                 Runtime.getRuntime().availableProcessors(),
                 memoryMib(field(Path.of("/proc/meminfo"), "MemTotal")),
                 System.getProperty("java.vendor") + " " + System.getProperty("java.vm.version"),
-                settings.pinning().toString(),
-                settings.repetitions(),
-                settings.time().toMillis(),
-                0);
+                pinning.toString(),
+                repetitions,
+                time.toMillis(),
+                othersPercent);
     }
 
     /** Returns the text after a name and a colon in a file. */

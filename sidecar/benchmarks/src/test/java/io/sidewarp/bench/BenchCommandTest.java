@@ -4,13 +4,22 @@
 package io.sidewarp.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.sidewarp.bench.report.Plots;
 import io.sidewarp.bench.result.BenchResults;
+import io.sidewarp.bench.result.Metric;
+import io.sidewarp.bench.result.Part;
+import io.sidewarp.bench.result.PartResult;
+import io.sidewarp.bench.result.Recorder;
+import io.sidewarp.bench.result.RunFacts;
+import io.sidewarp.bench.result.Subject;
 import io.sidewarp.cli.ExitCode;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,12 +63,44 @@ class BenchCommandTest {
 
     @Test
     void aReportMeasuresNothing() {
-        Path json = directory.resolve("bench.json");
-        BenchResults.empty().write(json);
+        Path json = measured();
 
         assertThat(run("--report", "--json", json.toString())).isEqualTo(ExitCode.OK);
+        assertThat(out.toString()).contains("## RATE", "| depth 1 | engine write | 7.00 |");
+    }
 
-        assertThat(out.toString()).contains("| figure | target | measured | met |", "not measured");
+    /** Returns a file with a result. */
+    private Path measured() {
+        Recorder recorder = new Recorder();
+        recorder.add("depth 1", false, Subject.of("engine", "write"), Map.of(Metric.MESSAGES_PER_SECOND, 7.0));
+        RunFacts facts = new RunFacts("", "abcdef", null, "Linux 6.1", "CPU", 2, 1024, "JDK", "0:1", 1, 400, 0);
+        Path json = directory.resolve("bench.json");
+        BenchResults.empty()
+                .with(Part.RATE, new PartResult(facts, recorder.figures()))
+                .write(json);
+        return json;
+    }
+
+    @Test
+    void aPartThatIsGoneIsRefusedWithTheOthers() {
+        assertThat(run("--only", "MOMENTS")).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).contains("MOMENTS", "THROUGHPUT", "STREAMS", "COMPARISON", "PROFILE");
+    }
+
+    @Test
+    void tablesAreWrittenAndAMissingGnuplotIsTold() throws Exception {
+        Path json = measured();
+        Path document = Files.writeString(directory.resolve("performance.md"), """
+                <!-- begin: bench rate -->
+                <!-- end: bench rate -->
+                """);
+        assumeThat(Plots.canDraw()).isFalse();
+
+        assertThat(run("--report", "--json", json.toString(), "--write", document.toString()))
+                .isEqualTo(ExitCode.OK);
+
+        assertThat(Files.readString(document)).contains("| depth 1 | engine write | 7.00 |");
+        assertThat(err.toString()).contains("apt-get install gnuplot-nox");
     }
 
     @Test
@@ -79,8 +120,8 @@ class BenchCommandTest {
     void aDocumentThatCannotTakeTheTablesIsRefusedBeforeAnythingIsMeasured() throws Exception {
         Path json = directory.resolve("bench.json");
         Path document = Files.writeString(directory.resolve("performance.md"), """
-                <!-- begin: bench targets -->
-                <!-- end: bench targets -->
+                <!-- begin: bench latency -->
+                <!-- end: bench latency -->
                 """);
 
         int exitCode = run(
@@ -101,13 +142,12 @@ class BenchCommandTest {
 
     @Test
     void aDocumentWithoutMarksFailsWithAMessage() throws Exception {
-        Path json = directory.resolve("bench.json");
-        BenchResults.empty().write(json);
+        Path json = measured();
         Path document = Files.writeString(directory.resolve("performance.md"), "nothing");
 
         int exitCode = run("--report", "--json", json.toString(), "--write", document.toString());
 
         assertThat(exitCode).isEqualTo(ExitCode.NO_INPUT);
-        assertThat(err.toString()).contains("bench targets");
+        assertThat(err.toString()).contains("bench rate");
     }
 }

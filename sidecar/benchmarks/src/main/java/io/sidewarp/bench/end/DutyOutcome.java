@@ -3,7 +3,8 @@
 
 package io.sidewarp.bench.end;
 
-import io.sidewarp.cli.perf.Histogram;
+import java.time.Duration;
+import org.HdrHistogram.Histogram;
 
 /**
  * Outcome of a measurement at one end.
@@ -14,23 +15,29 @@ import io.sidewarp.cli.perf.Histogram;
  */
 public record DutyOutcome(long nanos, long messages, Latency latency) {
 
+    private static final long LONGEST = Duration.ofHours(1).toNanos();
+
     /** Percentiles of the latency in nanoseconds. */
-    public record Latency(long p50, long p99, long p999) {
+    public record Latency(long p50, long p99, long p999) {}
 
-        public static final Latency NONE = new Latency(0, 0, 0);
-
-        public static Latency of(Histogram histogram) {
-            return new Latency(histogram.percentile(50), histogram.percentile(99), histogram.percentile(99.9));
-        }
+    /** Returns a histogram for nanoseconds with two significant digits. Recording allocates nothing. */
+    public static Histogram newHistogram() {
+        return new Histogram(LONGEST, 2);
     }
 
     /** Returns the outcome of a stream. */
     public static DutyOutcome stream(long nanos, long messages) {
-        return new DutyOutcome(nanos, messages, Latency.NONE);
+        return new DutyOutcome(nanos, messages, new Latency(0, 0, 0));
     }
 
     /** Returns the outcome of a ping-pong. */
     public static DutyOutcome pingPong(long nanos, Histogram histogram) {
-        return new DutyOutcome(nanos, histogram.count(), Latency.of(histogram));
+        return new DutyOutcome(
+                nanos,
+                histogram.getTotalCount(),
+                new Latency(
+                        histogram.getValueAtPercentile(50),
+                        histogram.getValueAtPercentile(99),
+                        histogram.getValueAtPercentile(99.9)));
     }
 }

@@ -19,9 +19,9 @@ public record EndCommand(Verb verb, @Nullable TransferPlan plan, int port, long 
 
     /** Actions of an end. */
     public enum Verb {
-        /** Passive: {@link PassiveEnd#listen}; the reply has the port. */
+        /** Passive: gets ready for the plan; the reply has the port. */
         LISTEN,
-        /** Active: {@link ActiveEnd#connect}. */
+        /** Active: connects for the plan. */
         CONNECT,
         /** Active: {@link ActiveEnd#run}; the reply has the outcome and the usage meanwhile. */
         RUN,

@@ -3,55 +3,59 @@
 
 package io.sidewarp.bench.end;
 
-import io.sidewarp.bench.end.copy.CopyEnd;
 import io.sidewarp.bench.end.engine.EngineActiveEnd;
 import io.sidewarp.bench.end.engine.EnginePassiveEnd;
-import io.sidewarp.bench.end.grpc.GrpcActiveEnd;
-import io.sidewarp.bench.end.grpc.GrpcPassiveEnd;
-import io.sidewarp.bench.end.limit.LimitActiveEnd;
-import io.sidewarp.bench.end.limit.LimitPassiveEnd;
-import io.sidewarp.bench.end.line.LineActiveEnd;
-import io.sidewarp.bench.end.line.LinePassiveEnd;
-import io.sidewarp.bench.end.nio.NioActiveEnd;
-import io.sidewarp.bench.end.nio.NioPassiveEnd;
+import io.sidewarp.bench.end.peer.GrpcActiveEnd;
+import io.sidewarp.bench.end.peer.GrpcPassiveEnd;
+import io.sidewarp.bench.end.peer.LimitActiveEnd;
+import io.sidewarp.bench.end.peer.LimitPassiveEnd;
+import io.sidewarp.bench.end.peer.NioActiveEnd;
+import io.sidewarp.bench.end.peer.NioPassiveEnd;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 
-/** Programs that an end can be. */
+/** Programs whose two ends run in JVMs of their own. */
 public enum EndKind {
-    /** Sidewarp's engine as a library. */
-    ENGINE,
-    /** Bare socket channels of the JDK. */
-    NIO,
-    /** Streaming calls of grpc-java. */
-    GRPC,
-    /** Copies in memory: the active end alone does something. */
-    COPY,
-    /** One cache line between the processors of the ends. */
-    LINE,
-    /** Bare TCP with the copies and CRCs that an engine cannot do without. */
-    LIMIT;
 
-    /** @param address where it listens */
-    PassiveEnd passive(InetAddress address) {
+    /** Sidewarp's engine as a library. */
+    ENGINE("engine"),
+
+    /** Bare socket channels of the JDK. */
+    NIO("nio"),
+
+    /** Streaming calls of grpc-java. */
+    GRPC("grpc-java"),
+
+    /** Bare TCP with the copies and CRCs that an engine cannot do without. */
+    LIMIT("limit");
+
+    private final String program;
+
+    EndKind(String program) {
+        this.program = program;
+    }
+
+    /** Returns the name of the program in results. */
+    public String program() {
+        return program;
+    }
+
+    PassiveEnd listen(TransferPlan plan, InetAddress address) throws Exception {
         return switch (this) {
-            case ENGINE -> new EnginePassiveEnd(address);
-            case NIO -> new NioPassiveEnd(address);
+            case ENGINE -> new EnginePassiveEnd(plan, address);
+            case NIO -> new NioPassiveEnd(plan, address);
             case GRPC -> new GrpcPassiveEnd(address);
-            case COPY -> new CopyEnd.Idle();
-            case LINE -> new LinePassiveEnd();
-            case LIMIT -> new LimitPassiveEnd(address);
+            case LIMIT -> new LimitPassiveEnd(plan, address);
         };
     }
 
-    /** @param peer address of the passive end */
-    ActiveEnd active(InetAddress peer) {
+    /** Connects to the address where the passive end listens. */
+    ActiveEnd connect(TransferPlan plan, InetSocketAddress peer) throws Exception {
         return switch (this) {
-            case ENGINE -> new EngineActiveEnd(peer);
-            case NIO -> new NioActiveEnd(peer);
-            case GRPC -> new GrpcActiveEnd(peer);
-            case COPY -> new CopyEnd();
-            case LINE -> new LineActiveEnd();
-            case LIMIT -> new LimitActiveEnd(peer);
+            case ENGINE -> new EngineActiveEnd(plan, peer);
+            case NIO -> new NioActiveEnd(plan, peer);
+            case GRPC -> new GrpcActiveEnd(plan, peer);
+            case LIMIT -> new LimitActiveEnd(plan, peer);
         };
     }
 }

@@ -4,58 +4,45 @@
 package io.sidewarp.bench.end;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.sidewarp.bench.process.Memory;
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A process at one end: {@code EndProgram KIND active|passive ADDRESS}, with the address of the passive end. The
- * process ends at the end of its standard input.
+ * process answers each {@link EndCommand} of its standard input by an {@link EndReply}, and ends with its input.
  */
 public final class EndProgram {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private final @Nullable ActiveEnd active;
-    private final @Nullable PassiveEnd passive;
+    private final EndKind kind;
+    private final InetAddress address;
+    private @Nullable ActiveEnd active;
+    private @Nullable PassiveEnd passive;
     private Usage begin = Usage.now();
 
-    private EndProgram(@Nullable ActiveEnd active, @Nullable PassiveEnd passive) {
-        this.active = active;
-        this.passive = passive;
+    private EndProgram(EndKind kind, InetAddress address) {
+        this.kind = kind;
+        this.address = address;
     }
 
     public static void main(String[] arguments) throws Exception {
-        EndKind kind = EndKind.valueOf(arguments[0]);
-        InetAddress address = InetAddress.getByName(arguments[2]);
-        EndProgram program = arguments[1].equals("active")
-                ? new EndProgram(kind.active(address), null)
-                : new EndProgram(null, kind.passive(address));
+        EndProgram program = new EndProgram(EndKind.valueOf(arguments[0]), InetAddress.getByName(arguments[2]));
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        try {
-            program.serve(commands, System.out);
-        } finally {
-            program.release();
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            System.out.println(JSON.writeValueAsString(program.reply(line)));
+            System.out.flush();
         }
+        program.release();
         // gRPC and Netty leave threads behind that are not daemons.
         System.exit(0);
-    }
-
-    private void serve(BufferedReader commands, PrintStream replies) throws IOException {
-        String line = commands.readLine();
-        while (line != null) {
-            replies.println(JSON.writeValueAsString(reply(line)));
-            replies.flush();
-            line = commands.readLine();
-        }
     }
 
     private EndReply reply(String line) {
@@ -63,33 +50,36 @@ public final class EndProgram {
             return carryOut(JSON.readValue(line, EndCommand.class));
         } catch (Exception e) {
             e.printStackTrace();
-            return EndReply.failed(String.valueOf(e));
+            return new EndReply(0, null, null, 0, String.valueOf(e));
         }
     }
 
     private EndReply carryOut(EndCommand command) throws Exception {
-        return switch (command.verb()) {
-            case LISTEN -> EndReply.listening(passive().listen(Objects.requireNonNull(command.plan())));
-            case CONNECT -> {
-                active().connect(Objects.requireNonNull(command.plan()), command.port());
-                yield EndReply.done();
+        switch (command.verb()) {
+            case LISTEN -> {
+                PassiveEnd listening = kind.listen(Objects.requireNonNull(command.plan()), address);
+                passive = listening;
+                return new EndReply(listening.port(), null, null, 0, null);
             }
+            case CONNECT ->
+                active = kind.connect(
+                        Objects.requireNonNull(command.plan()), new InetSocketAddress(address, command.port()));
             case RUN -> {
                 Usage before = Usage.now();
-                DutyOutcome outcome = active().run(command.nanos());
-                yield EndReply.ran(outcome, Usage.now().since(before));
+                DutyOutcome outcome =
+                        Objects.requireNonNull(active, "not connected").run(command.nanos());
+                return new EndReply(0, outcome, Usage.now().since(before), 0, null);
             }
-            case BEGIN -> {
-                begin = Usage.now();
-                yield EndReply.done();
+            case BEGIN -> begin = Usage.now();
+            case END -> {
+                return new EndReply(0, null, Usage.now().since(begin), 0, null);
             }
-            case END -> EndReply.used(Usage.now().since(begin));
-            case MEMORY -> EndReply.uses(memoryInUse());
-            case RELEASE -> {
-                release();
-                yield EndReply.done();
+            case MEMORY -> {
+                return new EndReply(0, null, null, memoryInUse(), null);
             }
-        };
+            case RELEASE -> release();
+        }
+        return EndReply.DONE;
     }
 
     /**
@@ -100,23 +90,17 @@ public final class EndProgram {
     private static long memoryInUse() {
         System.gc();
         MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
-        return Memory.residentOctets(ProcessHandle.current().pid()) - heap.getCommitted() + heap.getUsed();
-    }
-
-    private ActiveEnd active() {
-        return Objects.requireNonNull(active, "this is the passive end");
-    }
-
-    private PassiveEnd passive() {
-        return Objects.requireNonNull(passive, "this is the active end");
+        return Usage.residentOctets(ProcessHandle.current().pid()) - heap.getCommitted() + heap.getUsed();
     }
 
     private void release() throws Exception {
         if (active != null) {
             active.close();
+            active = null;
         }
         if (passive != null) {
             passive.close();
+            passive = null;
         }
     }
 }

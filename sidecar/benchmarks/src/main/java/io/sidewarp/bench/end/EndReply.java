@@ -23,27 +23,6 @@ public record EndReply(
         long memory,
         @Nullable String error) {
 
-    static EndReply done() {
-        return new EndReply(0, null, null, 0, null);
-    }
-
-    static EndReply listening(int port) {
-        return new EndReply(port, null, null, 0, null);
-    }
-
-    static EndReply used(Usage usage) {
-        return new EndReply(0, null, usage, 0, null);
-    }
-
-    static EndReply ran(DutyOutcome outcome, Usage usage) {
-        return new EndReply(0, outcome, usage, 0, null);
-    }
-
-    static EndReply uses(long octets) {
-        return new EndReply(0, null, null, octets, null);
-    }
-
-    static EndReply failed(String error) {
-        return new EndReply(0, null, null, 0, error);
-    }
+    /** The answer to a command without a result. */
+    static final EndReply DONE = new EndReply(0, null, null, 0, null);
 }

@@ -23,7 +23,7 @@ public final class Layout {
 
     public Layout(TransferPlan plan) {
         stride = (plan.size() + ALIGNMENT - 1) & -ALIGNMENT;
-        slots = plan.mode() == Mode.PING_PONG ? 2 : Math.clamp(MEMORY / stride, 1, plan.depth());
+        slots = plan.mode() == TransferPlan.Mode.PING_PONG ? 2 : Math.clamp(MEMORY / stride, 1, plan.depth());
         connections = plan.connections();
     }
 

@@ -3,13 +3,13 @@
 
 package io.sidewarp.bench.end;
 
-/** The end that listens, and does what the active end asks for. Closed between two plans, not thread-safe. */
+/** The end that listens for a plan, and does what the active end asks for. Not thread-safe. */
+@FunctionalInterface
 public interface PassiveEnd extends AutoCloseable {
 
-    /** Gets ready for a plan; returns the port where it listens. */
-    int listen(TransferPlan plan) throws Exception;
+    /** Returns the port where the end listens; 0 if it needs none. */
+    int port();
 
-    /** Ends the plan; without effect when there is none. */
     @Override
-    void close() throws Exception;
+    default void close() throws Exception {}
 }

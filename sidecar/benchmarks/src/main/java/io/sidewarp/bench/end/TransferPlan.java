@@ -3,6 +3,8 @@
 
 package io.sidewarp.bench.end;
 
+import java.util.Locale;
+
 /**
  * Plan of one measurement. Ends without RDMA use those settings that apply to them.
  *
@@ -18,7 +20,7 @@ package io.sidewarp.bench.end;
  * @param waiting how both ends wait
  */
 public record TransferPlan(
-        BenchOperation operation,
+        Operation operation,
         Mode mode,
         int size,
         int depth,
@@ -28,6 +30,32 @@ public record TransferPlan(
         boolean crc,
         boolean markers,
         Waiting waiting) {
+
+    /** Operation that moves the payload. */
+    public enum Operation {
+        /** RDMA Write. */
+        WRITE,
+
+        /** RDMA Read: the end that asks is the one that receives. */
+        READ,
+
+        /** Send, or what other programs do. */
+        SEND;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /** Order of messages. */
+    public enum Mode {
+        /** As many messages as possible, with a given number in flight. */
+        STREAM,
+
+        /** One message there and one back; for Reads, one at a time. */
+        PING_PONG
+    }
 
     public TransferPlan {
         if (size < 1 || depth < 1 || signal < 1 || connections < 1 || idle < 0) {
@@ -42,12 +70,12 @@ public record TransferPlan(
      * Returns a plan for a stream over one connection with CRC and without Markers. It waits in the engine's own way
      * and requests each completion.
      */
-    public static TransferPlan stream(BenchOperation operation, int size, int depth) {
+    public static TransferPlan stream(Operation operation, int size, int depth) {
         return new TransferPlan(operation, Mode.STREAM, size, depth, 1, 1, 0, true, false, Waiting.ADAPTIVE);
     }
 
     /** Returns a plan for one message at a time over one connection with CRC. */
-    public static TransferPlan pingPong(BenchOperation operation, int size, Waiting waiting) {
+    public static TransferPlan pingPong(Operation operation, int size, Waiting waiting) {
         return new TransferPlan(operation, Mode.PING_PONG, size, 1, 1, 1, 0, true, false, waiting);
     }
 

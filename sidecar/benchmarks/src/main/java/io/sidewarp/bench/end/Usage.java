@@ -5,8 +5,11 @@ package io.sidewarp.bench.end;
 
 import com.sun.management.ThreadMXBean;
 import io.sidewarp.cli.perf.ProcessCpu;
+import java.io.IOException;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 /**
  * Resources that this process has used so far.
@@ -37,5 +40,18 @@ public record Usage(long cpuNanos, long allocatedOctets, long collections, long 
                 allocatedOctets - earlier.allocatedOctets,
                 collections - earlier.collections,
                 collectionMillis - earlier.collectionMillis);
+    }
+
+    /** Returns the resident bytes of a process, or 0 if it does not exist. */
+    public static long residentOctets(long pid) {
+        try {
+            return Files.readAllLines(Path.of("/proc/" + pid + "/status")).stream()
+                    .filter(line -> line.startsWith("VmRSS:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
+                    .findFirst()
+                    .orElse(0);
+        } catch (IOException e) {
+            return 0;
+        }
     }
 }

@@ -3,144 +3,179 @@
 
 package io.sidewarp.bench.part;
 
-import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.EndKind;
 import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.TransferPlan.Operation;
 import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.part.Plans.Step;
+import io.sidewarp.bench.process.BesideStream;
+import io.sidewarp.bench.process.CpuQuota;
 import io.sidewarp.bench.process.EndPair;
-import io.sidewarp.bench.process.Relay;
+import io.sidewarp.bench.process.NativeProgram;
+import io.sidewarp.bench.process.Place;
 import io.sidewarp.bench.process.SidecarPair;
+import io.sidewarp.bench.process.SidecarProcess;
 import io.sidewarp.bench.result.Metric;
-import io.sidewarp.bench.result.Recorder;
 import io.sidewarp.bench.result.Subject;
+import io.sidewarp.cli.perf.ProcessCpu;
+import io.sidewarp.cli.text.Sizes;
+import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.QueuePath;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.client.WorkQueue;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * Measures two applications through two sidecars: over rings in shared memory, over the gRPC queue, and beside engines
- * alone with the same operations. All variants take turns. Payload is in shared regions, with CRC on. Then measures an
- * idle queue, and a quota.
+ * alone and a relay in C with the same operations. All take turns. Then measures an idle queue, and a quota.
  */
-public final class ApplicationPart implements PartRunner {
+final class ApplicationPart {
 
-    /** Name of the variant whose work goes through the gRPC queue; the variant with rings has no name. */
-    public static final String GRPC = "gRPC";
+    /** Streams beside which small messages are measured. */
+    static final List<TransferPlan> BESIDE = List.of(
+            Plans.MIDDLE.application(Operation.WRITE),
+            new Step(Plans.MIB, 64).application(Operation.WRITE),
+            new Step(Plans.MIB, 64).application(Operation.READ));
 
-    public static final List<BenchOperation> OPERATIONS = List.of(BenchOperation.WRITE, BenchOperation.READ);
+    /** The messages beside a stream. */
+    static final TransferPlan MESSAGE = Plans.small(Operation.READ, Waiting.SLEEP);
 
-    /** Message sizes of throughput, and the number of messages in flight. */
-    public static final List<ThroughputPart.Step> STEPS = SidecarTests.STEPS;
+    private static final List<Step> STEPS = List.of(Plans.SMALL_STREAM, Plans.PAGES, Plans.MIDDLE, Plans.LARGE);
+    private static final List<Integer> SIZES = List.of(Plans.SMALL, 64 * Plans.KIB);
+    private static final int ROUNDS = 2;
 
-    /** The throughput of small messages. */
-    public static final ThroughputPart.Step SMALL = STEPS.getFirst();
+    /** Processor time of each end under the quota, in processors. */
+    private static final double QUOTA = 1;
 
-    /** Message sizes of latency. */
-    public static final List<Integer> SIZES = List.of(LatencyPart.SIZE, 64 << 10);
+    private static final Duration IDLE_SETTLING = Duration.ofSeconds(2);
+    private static final Duration IDLE_TIME = Duration.ofSeconds(5);
+    private static final Duration QUICK_IDLE_TIME = Duration.ofSeconds(1);
 
-    private static final String RELAY = "C relay";
+    private ApplicationPart() {}
 
-    private static final int TURNS = 2;
-    private static final int QUICK_TURNS = 1;
-
-    /** Returns a plan for one message at a time between engines that both spin. */
-    public static TransferPlan pingPong(BenchOperation operation, int size) {
-        return TransferPlan.pingPong(operation, size, Waiting.SPIN);
+    /** Returns the plans of one message at a time between applications. */
+    static List<TransferPlan> messages(List<Integer> sizes, Waiting waiting) {
+        return Plans.OPERATIONS.stream()
+                .flatMap(operation -> sizes.stream().map(size -> TransferPlan.pingPong(operation, size, waiting)))
+                .toList();
     }
 
-    /** Two sidecars whose applications use one path of work, and the recorder of their samples. */
-    private record Way(Lab lab, Recorder recorder, SidecarPair pair) {
-
-        void settle() {
-            SidecarTests.settle(lab, () -> {
-                SidecarTests.warm(pair, STEPS, SIZES);
-                BesideTests.warm(pair);
-            });
-        }
-
-        void stream(BenchOperation operation, ThroughputPart.Step step) {
-            SidecarTests.moment(lab, recorder, pair, operation.toString(), step, lab.warmup(), lab.time());
-        }
-
-        void pingPong(BenchOperation operation, int size) {
-            SidecarTests.record(
-                    lab, recorder, SidecarTests.pingPong(pair, operation.toString(), size, lab.warmup(), lab.time()));
-        }
-
-        /** Measures the relay in C with the same messages. */
-        void relay(Relay relay) {
-            for (BenchOperation operation : OPERATIONS) {
-                double[] micros = relay.latencyMicros(operation.toString(), lab.time());
-                Subject message = relayed(SidecarTests.pingPong(operation.toString(), LatencyPart.SIZE));
-                recorder.add(message, Metric.P50_MICROSECONDS, micros[0]);
-                recorder.add(message, Metric.P99_MICROSECONDS, micros[1]);
-                double rate = relay.messagesPerSecond(operation.toString(), lab.time());
-                recorder.add(
-                        relayed(SidecarTests.stream(operation.toString(), SMALL)), Metric.MESSAGES_PER_SECOND, rate);
-                lab.progress()
-                        .accept(String.format(
-                                Locale.ROOT,
-                                "C relay: %s 8 B: p50 %.1f us, p99 %.1f us; 64 B: %.0f messages/s",
-                                operation,
-                                micros[0],
-                                micros[1],
-                                rate));
+    static void repeat(Lab lab) {
+        List<TransferPlan> engines = new ArrayList<>(Plans.engines(STEPS));
+        engines.addAll(messages(SIZES, Waiting.SPIN));
+        try (EndPair engine = lab.ends(EndKind.ENGINE, engines);
+                SidecarPair rings = lab.applications("tcp", QueuePath.RINGS);
+                SidecarPair grpc = lab.named("gRPC").applications("tcp", QueuePath.GRPC)) {
+            settle(lab, rings);
+            settle(lab, grpc);
+            Optional<NativeProgram> relay =
+                    lab.active().isOneProcessor() && lab.passive().isOneProcessor()
+                            ? Optional.of(NativeProgram.relay(
+                                    lab.build().root(), lab.directory(), lab.active(), lab.passive(), lab.progress()))
+                            : Optional.empty();
+            measure(lab, engine, rings, grpc, relay);
+            for (TransferPlan stream : BESIDE) {
+                BesideStream overGrpc = new BesideStream(grpc, stream);
+                new Turns("beside " + stream.operation() + " " + Sizes.format(stream.size()))
+                        .beside(overGrpc, MESSAGE)
+                        .with(new BesideStream(rings, stream), MESSAGE)
+                        .measure(lab, lab.rounds(ROUNDS));
             }
+            idleQueue(lab, rings.active());
         }
-
-        void beside(BesideTests.Stream stream) {
-            BesideTests.measure(lab, recorder, pair, stream);
-        }
+        quotas(lab);
     }
 
-    /** Returns the relay in C as the counterpart of an application. */
-    public static Subject relayed(Subject application) {
-        return application.of(RELAY);
+    private static void settle(Lab lab, SidecarPair pair) {
+        List<TransferPlan> plans = new ArrayList<>(Plans.applications(STEPS));
+        plans.addAll(messages(SIZES, Waiting.ADAPTIVE));
+        lab.settle(pair, plans);
+        BESIDE.forEach(stream -> lab.settleBriefly(new BesideStream(pair, stream), MESSAGE));
     }
 
-    @Override
-    public void repeat(Lab lab, Recorder recorder) {
-        try (EndPair engine = lab.start(EndKind.ENGINE, plans());
-                SidecarPair rings = lab.startSidecars(QueuePath.RINGS);
-                SidecarPair grpc = lab.startSidecars(QueuePath.GRPC)) {
-            List<Way> ways = List.of(
-                    new Way(lab.saying("rings: "), recorder, rings),
-                    new Way(lab.saying("gRPC: "), recorder.with(GRPC), grpc));
-            ways.forEach(Way::settle);
-            Optional<Relay> relay = Relay.fits(lab.active(), lab.passive())
-                    ? Optional.of(Relay.compile(lab.build().root(), lab.directory(), lab.active(), lab.passive()))
-                    : Optional.empty();
-            for (int turn = 0; turn < (lab.quick() ? QUICK_TURNS : TURNS); turn++) {
-                measure(lab, recorder, engine, ways);
-                relay.ifPresent(ways.getFirst()::relay);
-            }
-            IdleQueue.measure(lab, recorder, rings.active());
-        }
-        Quotas.measure(lab, recorder);
-    }
-
-    private static void measure(Lab lab, Recorder recorder, EndPair engine, List<Way> ways) {
-        for (BenchOperation operation : OPERATIONS) {
+    private static void measure(
+            Lab lab, EndPair engine, SidecarPair rings, SidecarPair grpc, Optional<NativeProgram> relay) {
+        for (Operation operation : Plans.OPERATIONS) {
             for (int size : SIZES) {
-                Samples.record(lab, recorder, engine, pingPong(operation, size));
-                ways.forEach(way -> way.pingPong(operation, size));
+                TransferPlan plan = TransferPlan.pingPong(operation, size, Waiting.ADAPTIVE);
+                Turns turns = new Turns(operation + " " + Sizes.format(size) + " at a time")
+                        .beside(engine, plan.withWaiting(Waiting.SPIN));
+                relay.filter(ignored -> size == Plans.SMALL).ifPresent(program -> turns.beside(program, plan));
+                turns.with(rings, plan).with(grpc, plan).measure(lab, lab.rounds(ROUNDS));
             }
-            for (ThroughputPart.Step step : STEPS) {
-                Samples.record(lab, recorder, engine, step.plan(operation));
-                ways.forEach(way -> way.stream(operation, step));
+            for (Step step : STEPS) {
+                TransferPlan plan = step.application(operation);
+                Turns turns = new Turns(operation + " " + Sizes.format(step.size()) + ", depth " + step.depth())
+                        .beside(engine, step.engine(operation));
+                relay.filter(ignored -> step.equals(Plans.SMALL_STREAM))
+                        .ifPresent(program -> turns.beside(program, plan));
+                turns.with(rings, plan).with(grpc, plan).measure(lab, lab.rounds(ROUNDS));
             }
         }
-        BesideTests.STREAMS.forEach(stream -> ways.forEach(way -> way.beside(stream)));
     }
 
-    private static List<TransferPlan> plans() {
-        List<TransferPlan> plans = new ArrayList<>();
-        for (BenchOperation operation : OPERATIONS) {
-            STEPS.forEach(step -> plans.add(step.plan(operation)));
-            SIZES.forEach(size -> plans.add(pingPong(operation, size)));
+    /** Measures the costs of an open but idle queue over rings, with the defaults of the client, in this process. */
+    private static void idleQueue(Lab lab, SidecarProcess sidecar) {
+        try (SidewarpClient client = sidecar.client();
+                Session session = client.openSession("bench")) {
+            long octets = sidecar.volumeOctets();
+            try (WorkQueue queue = session.openQueue(QueueOptions.defaults().withPath(QueuePath.RINGS))) {
+                queue.onCompletion(completion -> {});
+                double files = (double) (sidecar.volumeOctets() - octets) / Plans.KIB;
+                Lab.pause(IDLE_SETTLING);
+                OptionalLong sidecarBegin = sidecar.cpu().nanos();
+                OptionalLong ownBegin = ProcessCpu.own().nanos();
+                long begin = System.nanoTime();
+                Lab.pause(lab.quick() ? QUICK_IDLE_TIME : IDLE_TIME);
+                double percent = 100.0 / (System.nanoTime() - begin);
+                Map<Metric, Double> figures = Map.of(
+                        Metric.SIDECAR_CPU_PERCENT, sidecar.cpu().since(sidecarBegin) * percent,
+                        Metric.APPLICATION_CPU_PERCENT, ProcessCpu.own().since(ownBegin) * percent,
+                        Metric.FILES_KIB, files);
+                Subject subject = Subject.of("application", "idle queue over rings");
+                lab.record("idle queue", false, subject, figures);
+            }
         }
-        return plans;
+    }
+
+    /**
+     * Measures on all processors, without and with a quota of processor time. With a quota, application and sidecar of
+     * an end share it, as in a pod with a CPU limit.
+     */
+    private static void quotas(Lab lab) {
+        Optional<String> obstacle = CpuQuota.obstacle();
+        if (obstacle.isPresent()) {
+            lab.progress().accept("the quota is left out: " + obstacle.get());
+            return;
+        }
+        List<TransferPlan> plans = new ArrayList<>(messages(List.of(Plans.SMALL), Waiting.ADAPTIVE));
+        plans.addAll(Plans.applications(List.of(Plans.MIDDLE)));
+        Lab free = lab.named("on all processors").at(Place.ANYWHERE, Place.ANYWHERE);
+        try (CpuQuota active = CpuQuota.create("active", QUOTA);
+                CpuQuota passive = CpuQuota.create("passive", QUOTA);
+                SidecarPair unlimited = free.applications("tcp", QueuePath.RINGS);
+                SidecarPair limited = lab.named("under a quota of " + (int) QUOTA)
+                        .at(Place.within(active), Place.within(passive))
+                        .applications("tcp", QueuePath.RINGS)) {
+            lab.settle(unlimited, plans);
+            lab.settle(limited, plans);
+            for (TransferPlan plan : plans) {
+                new Turns("quota, " + plan.operation() + " " + Sizes.format(plan.size()))
+                        .beside(unlimited, plan)
+                        .with(limited, plan)
+                        .measure(lab, 1);
+            }
+            lab.record(
+                    "use of the quota",
+                    false,
+                    Subject.of(limited.name(), "all of it, asking end"),
+                    Map.of(Metric.THROTTLED_PERCENT, active.use().throttledPercent()));
+        }
     }
 }

@@ -3,99 +3,83 @@
 
 package io.sidewarp.bench.part;
 
-import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.EndKind;
 import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.TransferPlan.Operation;
 import io.sidewarp.bench.process.EndPair;
-import io.sidewarp.bench.process.EndPair.Footprint;
+import io.sidewarp.bench.process.Program;
 import io.sidewarp.bench.result.Metric;
-import io.sidewarp.bench.result.Recorder;
 import io.sidewarp.bench.result.Subject;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 
 /**
  * Measures up to 10,000 connections between two engines: the rate of set-up, and the memory of the processes for each
  * connection. Also measures one busy connection among idle ones, by turns with one that has processes for itself.
  */
-public final class ConnectionsPart implements PartRunner {
+final class ConnectionsPart {
 
     /** Numbers of connections at the same time. */
-    public static final List<Integer> COUNTS = List.of(100, 1_000, 10_000);
+    private static final List<Integer> COUNTS = List.of(100, 1_000, 10_000);
 
-    private static final List<Integer> QUICK_COUNTS = COUNTS.subList(0, 1);
+    private static final int ROUNDS = 5;
+    private static final int ROUNDS_TO_SETTLE = 3;
 
-    private static final int TURNS = 5;
-
-    /**
-     * Time for which connections are set up and closed before the set-up counts as warm; then the same for a quick run.
-     */
+    /** Time for which connections are set up and closed before the set-up counts as warm. */
     private static final Duration SETTING_UP = Duration.ofSeconds(20);
 
     private static final Duration QUICK_SETTING_UP = Duration.ofSeconds(1);
 
     /** Plan of the busy connection. */
-    private static final TransferPlan BUSY = TransferPlan.stream(BenchOperation.WRITE, 1 << 20, 8);
+    private static final TransferPlan BUSY = TransferPlan.stream(Operation.WRITE, Plans.MIB, 8);
 
-    /** Returns the subject for the busy connection among {@code count} connections. */
-    public static Subject subject(int count) {
-        return Samples.engine(BUSY.withConnections(count));
+    /** Ends that stay connected from one measurement to the next. */
+    private record Connected(String name, EndPair pair) implements Program {
+
+        @Override
+        public Map<Metric, Double> measure(TransferPlan plan, Duration warmup, Duration time) {
+            return pair.run(plan, warmup, time);
+        }
     }
 
-    @Override
-    public void repeat(Lab lab, Recorder recorder) {
-        try (EndPair alone = lab.start(EndKind.ENGINE, List.of(BUSY))) {
+    private ConnectionsPart() {}
+
+    static void repeat(Lab lab) {
+        try (EndPair alone = lab.ends(EndKind.ENGINE, List.of(BUSY))) {
             alone.connect(BUSY);
-            for (int count : lab.quick() ? QUICK_COUNTS : COUNTS) {
-                try (EndPair crowd = lab.start(EndKind.ENGINE, List.of(BUSY))) {
-                    measure(lab, recorder, alone, crowd, count);
+            for (int count : lab.choose(COUNTS, COUNTS.subList(0, 1))) {
+                try (EndPair crowd = lab.ends(EndKind.ENGINE, List.of(BUSY))) {
+                    measure(lab, alone, crowd, BUSY.withIdle(count - 1));
                 }
             }
             alone.release();
         }
     }
 
-    private static void measure(Lab lab, Recorder recorder, EndPair alone, EndPair crowd, int count) {
-        Subject subject = subject(count);
+    private static void measure(Lab lab, EndPair alone, EndPair crowd, TransferPlan plan) {
+        Subject subject = Subject.of(crowd.name(), plan);
         crowd.connect(BUSY);
-        Footprint before = crowd.footprint();
+        long active = crowd.activeMemory();
+        long passive = crowd.passiveMemory();
         crowd.release();
-
-        TransferPlan plan = BUSY.withIdle(count - 1);
         double rate = setUp(crowd, plan);
-        Footprint after = crowd.footprint();
-        double active = (double) (after.activeOctets() - before.activeOctets()) / (count - 1);
-        double passive = (double) (after.passiveOctets() - before.passiveOctets()) / (count - 1);
-        recorder.add(subject, Metric.CONNECTIONS_PER_SECOND, rate);
-        recorder.add(subject, Metric.ACTIVE_OCTETS_PER_CONNECTION, active);
-        recorder.add(subject, Metric.PASSIVE_OCTETS_PER_CONNECTION, passive);
-        lab.progress()
-                .accept(String.format(
-                        Locale.ROOT,
-                        "%d connections: %.0f set up a second, %.0f and %.0f bytes each",
-                        count,
-                        rate,
-                        active,
-                        passive));
-
-        lab.settleAgain(crowd, plan);
-        Duration turn = lab.time().dividedBy(TURNS);
-        for (int i = 0; i < TURNS; i++) {
-            double one = alone.run(BUSY, turn, turn).gigabitsPerSecond();
-            double among = crowd.run(plan, turn, turn).gigabitsPerSecond();
-            recorder.add(subject, Metric.ALONE_GIGABITS_PER_SECOND, one);
-            recorder.add(subject, Metric.GIGABITS_PER_SECOND, among);
-            recorder.add(subject, Metric.OF_ONE_ALONE, among / one);
-            lab.progress()
-                    .accept(String.format(
-                            Locale.ROOT, "one busy of %d: %.2f Gbit/s, one alone: %.2f", count, among, one));
+        double idle = plan.idle();
+        Map<Metric, Double> costs = Map.of(
+                Metric.CONNECTIONS_PER_SECOND, rate,
+                Metric.ACTIVE_OCTETS_PER_CONNECTION, (crowd.activeMemory() - active) / idle,
+                Metric.PASSIVE_OCTETS_PER_CONNECTION, (crowd.passiveMemory() - passive) / idle);
+        lab.record("set-up", false, subject, costs);
+        Turns turns = new Turns("one busy of " + subject.connections())
+                .beside(new Connected("engine alone", alone), BUSY)
+                .with(new Connected(crowd.name(), crowd), plan);
+        for (int round = 0; round < (lab.quick() ? 0 : ROUNDS_TO_SETTLE); round++) {
+            crowd.run(plan, Duration.ZERO, lab.time());
         }
+        turns.measure(lab.inMoments(), lab.rounds(ROUNDS));
         crowd.release();
-
-        double warm = warmRate(lab, crowd, plan);
-        recorder.add(subject, Metric.WARM_CONNECTIONS_PER_SECOND, warm);
-        lab.progress().accept(String.format(Locale.ROOT, "%d connections, warm: %.0f set up a second", count, warm));
+        Map<Metric, Double> warm = Map.of(Metric.WARM_CONNECTIONS_PER_SECOND, warmRate(lab, crowd, plan));
+        lab.record("set-up", false, subject, warm);
     }
 
     /** Returns the connections a second that the same processes set up after doing this for some time. */

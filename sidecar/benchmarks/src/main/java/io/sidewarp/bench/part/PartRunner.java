@@ -4,30 +4,28 @@
 package io.sidewarp.bench.part;
 
 import io.sidewarp.bench.result.Part;
-import io.sidewarp.bench.result.Recorder;
 
 /** Measures a part. */
 @FunctionalInterface
 public interface PartRunner {
 
     /** Makes one repetition: everything once, peers and Sidewarp by turns, in processes of its own. */
-    void repeat(Lab lab, Recorder recorder);
+    void repeat(Lab lab);
 
     /** Returns the runner of a part. */
     static PartRunner of(Part part) {
         return switch (part) {
-            case THROUGHPUT -> new ThroughputPart();
-            case MOMENTS -> new MomentsPart();
-            case STREAMS -> new StreamsPart();
-            case RATE -> new RatePart();
-            case LATENCY -> new LatencyPart();
-            case CONNECTIONS -> new ConnectionsPart();
-            case SIDECAR -> new SidecarPart();
-            case APPLICATION -> new ApplicationPart();
-            case NETWORK -> new NetworkPart();
-            case SCTP -> new SctpPart();
-            case COMPARISON -> new ComparisonPart();
-            case PROFILE -> new ProfilePart();
+            case THROUGHPUT -> EngineParts::throughput;
+            case STREAMS -> EngineParts::streams;
+            case RATE -> EngineParts::rate;
+            case LATENCY -> EngineParts::latency;
+            case CONNECTIONS -> ConnectionsPart::repeat;
+            case SIDECAR -> SidecarPart::repeat;
+            case APPLICATION -> ApplicationPart::repeat;
+            case NETWORK -> TransportParts::network;
+            case SCTP -> TransportParts::sctp;
+            case COMPARISON -> ChangeParts::comparison;
+            case PROFILE -> ChangeParts::profile;
         };
     }
 }

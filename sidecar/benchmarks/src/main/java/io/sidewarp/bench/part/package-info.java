@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** The parts of the benchmark. Each part determines its measurements and their order. */
+/** The parts of the benchmark. Each part determines its programs and plans, and which of them take turns. */
 @NullMarked
 package io.sidewarp.bench.part;
 

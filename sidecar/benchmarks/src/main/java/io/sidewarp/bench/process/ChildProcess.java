@@ -22,6 +22,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class ChildProcess implements AutoCloseable {
 
+    private static final Duration RUN_PATIENCE = Duration.ofSeconds(60);
     private static final long STOP_SECONDS = 15;
     private static final long POLL_NANOS = 1_000_000;
 
@@ -51,6 +52,27 @@ final class ChildProcess implements AutoCloseable {
         }
     }
 
+    /**
+     * Runs a program that ends by itself, within a minute and with success.
+     *
+     * @param hint requirements of the command, for people whose machine lacks them
+     * @return output of the command
+     */
+    static String run(String hint, List<String> command) {
+        try {
+            Path log = Files.createTempFile("sidewarp-bench-", ".log");
+            try (ChildProcess process = start(String.join(" ", command), command, Map.of(), log)) {
+                return process.awaitSuccess(RUN_PATIENCE);
+            } catch (Failure e) {
+                throw new Failure(e.exitCode(), String.valueOf(e.getMessage()).strip() + " (" + hint + ")", e);
+            } finally {
+                Files.deleteIfExists(log);
+            }
+        } catch (IOException e) {
+            throw new Failure(ExitCode.CANNOT_CREATE, "cannot create a temporary file: " + e.getMessage(), e);
+        }
+    }
+
     long pid() {
         return process.pid();
     }
@@ -72,10 +94,8 @@ final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns the whole output after the process has ended. Fails unless it ends by itself, with success and in time.
-     */
-    String awaitSuccess(Duration patience) {
+    /** Returns the whole output after the process has ended. Fails unless it ends by itself, with success and in time. */
+    private String awaitSuccess(Duration patience) {
         try {
             if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw failure("did not end within " + patience.toSeconds() + " s");

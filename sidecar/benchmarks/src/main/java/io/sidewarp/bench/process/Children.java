@@ -105,13 +105,7 @@ final class Children {
         ending = true;
         RUNNING.forEach(Process::destroy);
         for (Process process : RUNNING) {
-            try {
-                if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                    process.destroyForcibly();
-                }
-            } catch (InterruptedException e) {
-                process.destroyForcibly();
-            }
+            awaitEnd(process, STOP_SECONDS);
         }
         for (Object thing : THINGS.keySet()) {
             try {

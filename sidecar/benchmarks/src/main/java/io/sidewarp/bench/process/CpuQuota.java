@@ -40,11 +40,6 @@ public final class CpuQuota implements AutoCloseable {
             return new Use(number(stat, "nr_periods "), number(stat, "nr_throttled "));
         }
 
-        /** Returns the use since an earlier look. */
-        public Use since(Use before) {
-            return new Use(periods - before.periods, throttled - before.throttled);
-        }
-
         /** Returns the percentage of periods in which processes had to wait. */
         public double throttledPercent() {
             return periods == 0 ? 0 : 100.0 * throttled / periods;

@@ -3,124 +3,105 @@
 
 package io.sidewarp.bench.process;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.result.Metric;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
-import java.io.BufferedReader;
+import io.sidewarp.engine.net.CongestionControl;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.Map;
 
-/** One stream of iperf3: a server for each measurement, and the client. */
-public final class Iperf {
+/**
+ * One stream of iperf3: a server for each measurement, and the client. The size of a plan is what each write and read of
+ * a socket takes.
+ *
+ * @param name name in results
+ * @param congestionControl name of the congestion control; empty for the machine's
+ * @param active place of the client, which sends
+ * @param passive place of the server
+ * @param directory directory for the server's log
+ */
+public record Iperf(String name, String congestionControl, Place active, Place passive, Path directory)
+        implements Program {
 
-    private static final int PATIENCE_SECONDS = 30;
+    /** Size with the defaults of iperf3. */
+    public static final int DEFAULT = 128 << 10;
+
+    /** Size with the largest throughput. */
+    public static final int LARGE = 1 << 20;
+
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Duration START_PATIENCE = Duration.ofSeconds(30);
+    private static final double GIB = 1L << 30;
 
-    private final Place active;
-    private final Place passive;
+    /** Bytes a second, about, which determine the length of a stream of less than a second. */
+    private static final long SPEED = 4L << 30;
 
-    /**
-     * Result of iperf3.
-     *
-     * @param gigabitsPerSecond throughput at the receiver
-     * @param activeCpuPerGib seconds of processor time per GiB at the sender
-     * @param passiveCpuPerGib the same at the receiver
-     */
-    public record Result(double gigabitsPerSecond, double activeCpuPerGib, double passiveCpuPerGib) {
-
-        private static final double GIB = 1L << 30;
-
-        /** Parses the output of {@code iperf3 --json} at the client. */
-        static Result parse(String json) throws IOException {
-            JsonNode report = JSON.readTree(json);
-            if (report.hasNonNull("error")) {
-                throw new IOException(report.get("error").asText());
-            }
-            JsonNode end = report.required("end");
-            JsonNode received = end.required("sum_received");
-            JsonNode cpu = end.required("cpu_utilization_percent");
-            double secondsPerGib = received.required("seconds").asDouble()
-                    / (received.required("bytes").asDouble() / GIB);
-            return new Result(
-                    received.required("bits_per_second").asDouble() / 1e9,
-                    cpu.required("host_total").asDouble() / 100 * secondsPerGib,
-                    cpu.required("remote_total").asDouble() / 100 * secondsPerGib);
-        }
-    }
+    private static final long LEAST = 1 << 20;
 
     /**
-     * Makes a runner.
+     * Makes a program.
      *
-     * @param active place of the client, which sends
-     * @param passive place of the server
+     * @param size size of its plans
+     * @param local whether it has the engine's congestion control on loopback
+     * @param suffix end of its name, for a variant
      */
-    public Iperf(Place active, Place passive) {
-        this.active = active;
-        this.passive = passive;
+    public static Iperf of(int size, boolean local, String suffix, Place active, Place passive, Path directory) {
+        String control = local ? CongestionControl.LOCAL : "";
+        String options = " -l " + (size >> 10) + "K" + (local ? " -C " + control : "");
+        return new Iperf("iperf3" + options + suffix, control, active, passive, directory);
     }
 
-    /**
-     * Measures.
-     *
-     * @param seconds time of the measurement, at least 1
-     */
-    public Result measure(IperfKind kind, int seconds) {
-        return run(kind, "-t", String.valueOf(seconds));
-    }
-
-    /** Measures a stream that ends after a number of bytes. */
-    public Result transfer(IperfKind kind, long octets) {
-        return run(kind, "-n", String.valueOf(octets));
-    }
-
-    private Result run(IperfKind kind, String limit, String value) {
+    /** Measures whole seconds, since iperf3 takes no others. For less than a second, iperf3 sends a number of bytes. */
+    @Override
+    public Map<Metric, Double> measure(TransferPlan plan, Duration warmup, Duration time) {
         String port = String.valueOf(freePort());
         List<String> serve = List.of("iperf3", "-s", "-1", "--forceflush", "-B", passive.address(), "-p", port);
-        List<String> send =
-                new ArrayList<>(List.of("iperf3", "-c", passive.address(), "-p", port, limit, value, "--json"));
-        send.addAll(kind.options());
+        List<String> send = new ArrayList<>(List.of("iperf3", "-c", passive.address(), "-p", port, "--json"));
+        send.addAll(List.of("-l", String.valueOf(plan.size())));
+        send.addAll(
+                time.toSeconds() > 0
+                        ? List.of("-t", String.valueOf(time.toSeconds()))
+                        : List.of("-n", String.valueOf(Math.max(LEAST, SPEED / 1000 * time.toMillis()))));
+        send.addAll(congestionControl.isEmpty() ? List.of() : List.of("-C", congestionControl));
+        try (ChildProcess server =
+                ChildProcess.start("iperf3 -s", passive.wrap(serve), Map.of(), directory.resolve("iperf3.log"))) {
+            server.awaitLine("listening", START_PATIENCE);
+            return parse(ChildProcess.run("Debian and Ubuntu: apt-get install iperf3", active.wrap(send)));
+        }
+    }
+
+    /** Parses the output of {@code iperf3 --json} at the client. Throughput is that at the receiver. */
+    static Map<Metric, Double> parse(String json) {
         try {
-            Process server = start(passive.wrap(serve));
-            try {
-                awaitListening(server);
-                Process client = start(active.wrap(send));
-                String json = new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-                client.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
-                return Result.parse(json);
-            } finally {
-                server.destroy();
-                server.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            JsonNode report = JSON.readTree(json);
+            if (report.hasNonNull("error")) {
+                throw new Failure(
+                        ExitCode.FAILED, "iperf3 failed: " + report.get("error").asText());
             }
-        } catch (IOException e) {
-            throw new Failure(
-                    ExitCode.FAILED,
-                    "iperf3 failed: " + e.getMessage() + " (Debian and Ubuntu: apt-get install iperf3)",
-                    e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw Failure.interrupted();
+            JsonNode received = report.at("/end/sum_received");
+            JsonNode cpu = report.at("/end/cpu_utilization_percent");
+            double secondsPerGib = received.required("seconds").asDouble()
+                    / (received.required("bytes").asDouble() / GIB);
+            return Map.of(
+                    Metric.GIGABITS_PER_SECOND,
+                    received.required("bits_per_second").asDouble() / 1e9,
+                    Metric.ACTIVE_CPU_SECONDS_PER_GIB,
+                    cpu.required("host_total").asDouble() / 100 * secondsPerGib,
+                    Metric.PASSIVE_CPU_SECONDS_PER_GIB,
+                    cpu.required("remote_total").asDouble() / 100 * secondsPerGib);
+        } catch (JsonProcessingException e) {
+            throw new Failure(ExitCode.FAILED, "iperf3 printed what cannot be read: " + json, e);
         }
-    }
-
-    private static void awaitListening(Process server) throws IOException {
-        BufferedReader output = server.inputReader(StandardCharsets.UTF_8);
-        String line = output.readLine();
-        while (line != null && !line.contains("listening")) {
-            line = output.readLine();
-        }
-        if (line == null) {
-            throw new IOException("the server ended while it started");
-        }
-    }
-
-    private static Process start(List<String> command) throws IOException {
-        return Children.start(new ProcessBuilder(command).redirectErrorStream(true));
     }
 
     private static int freePort() {

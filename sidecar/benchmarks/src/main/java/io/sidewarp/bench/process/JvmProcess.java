@@ -3,13 +3,13 @@
 
 package io.sidewarp.bench.process;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -96,49 +96,32 @@ final class JvmProcess implements AutoCloseable {
      * @throws Failure if there is no valid answer, or none in time
      */
     <T> T ask(Object request, Class<T> type) {
-        String answer = exchange(json(request));
-        try {
-            return JSON.readValue(answer, type);
-        } catch (JsonProcessingException e) {
-            throw failure(request.toString(), "it answered '" + answer + "'", e);
-        }
-    }
-
-    private static String json(Object request) {
-        try {
-            return JSON.writeValueAsString(request);
-        } catch (JsonProcessingException e) {
-            throw new IllegalArgumentException("not a request: " + request, e);
-        }
-    }
-
-    private String exchange(String request) {
-        CompletableFuture<String> reply = new CompletableFuture<>();
-        Thread.ofVirtual().start(() -> exchange(request, reply));
+        CompletableFuture<T> reply =
+                CompletableFuture.supplyAsync(() -> exchange(request, type), Thread::startVirtualThread);
         try {
             return reply.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
-            throw failure(request, String.valueOf(e.getCause()), e);
+            throw failure(request.toString(), String.valueOf(e.getCause()), e);
         } catch (TimeoutException e) {
-            throw failure(request, "no answer within " + PATIENCE_SECONDS + " s", e);
+            throw failure(request.toString(), "no answer within " + PATIENCE_SECONDS + " s", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw Failure.interrupted();
         }
     }
 
-    private void exchange(String request, CompletableFuture<String> reply) {
+    private <T> T exchange(Object request, Class<T> type) {
         try {
-            requests.write(request);
+            requests.write(JSON.writeValueAsString(request));
             requests.newLine();
             requests.flush();
             String line = replies.readLine();
             if (line == null) {
                 throw new IOException("the process has ended");
             }
-            reply.complete(line);
-        } catch (IOException | RuntimeException e) {
-            reply.completeExceptionally(e);
+            return JSON.readValue(line, type);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

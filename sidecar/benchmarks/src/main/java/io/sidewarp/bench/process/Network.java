@@ -56,18 +56,25 @@ public final class Network implements AutoCloseable {
         private void setCongestionControl(String name) {
             List<String> command = new ArrayList<>(prefix());
             command.addAll(List.of("sh", "-c", "echo \"$1\" > \"$0\"", CONGESTION_CONTROL, name));
-            Command.run(
+            ChildProcess.run(
                     "namespaces can have what net.ipv4.tcp_allowed_congestion_control of the machine names", command);
         }
 
+        /** Removes the namespace. The end of this process does so too, when {@link Children} start nothing any more. */
         private void remove() throws IOException {
-            if (!Files.exists(NAMESPACES.resolve(namespace))) {
-                return;
-            }
-            try {
-                ip("netns", "delete", namespace);
-            } catch (Failure e) {
-                throw new IOException(e.getMessage(), e);
+            if (Files.exists(NAMESPACES.resolve(namespace))) {
+                try {
+                    int exitCode = new ProcessBuilder("ip", "netns", "delete", namespace)
+                            .inheritIO()
+                            .start()
+                            .waitFor();
+                    if (exitCode != 0) {
+                        throw new IOException("ip netns delete failed with exit code " + exitCode);
+                    }
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    throw new IOException("interrupted", e);
+                }
             }
         }
     }
@@ -99,24 +106,9 @@ public final class Network implements AutoCloseable {
         try {
             network.active.create();
             network.passive.create();
-            String mtu = String.valueOf(MTU);
-            ip(
-                    "-n",
-                    network.active.namespace(),
-                    "link",
-                    "add",
-                    INTERFACE,
-                    "mtu",
-                    mtu,
-                    "type",
-                    "veth",
-                    "peer",
-                    "name",
-                    INTERFACE,
-                    "mtu",
-                    mtu,
-                    "netns",
-                    network.passive.namespace());
+            ip(("-n " + network.active.namespace() + " link add " + INTERFACE + " mtu " + MTU + " type veth peer name "
+                            + INTERFACE + " mtu " + MTU + " netns " + network.passive.namespace())
+                    .split(" ", -1));
             network.active.setUp();
             network.passive.setUp();
             return network;
@@ -163,7 +155,7 @@ public final class Network implements AutoCloseable {
     private static void ip(String... arguments) {
         List<String> command = new ArrayList<>(List.of("ip"));
         command.addAll(List.of(arguments));
-        Command.run(HINT, command);
+        ChildProcess.run(HINT, command);
     }
 
     /** Removes the network. All processes on its hosts must have ended. */

@@ -68,16 +68,6 @@ public record Pinning(String active, String passive) {
         return numbers;
     }
 
-    /** Returns the place of the end that keeps the time. */
-    public Place activePlace() {
-        return Place.on(active);
-    }
-
-    /** Returns the place of the other end. */
-    public Place passivePlace() {
-        return Place.on(passive);
-    }
-
     @Override
     public String toString() {
         return equals(NONE) ? "none" : active + ":" + passive;

@@ -37,7 +37,7 @@ public record Place(String processors, Optional<CpuQuota> quota, Optional<Networ
     }
 
     /** Returns whether the place is one processor of this host, without a quota. */
-    boolean isOneProcessor() {
+    public boolean isOneProcessor() {
         return !processors.isEmpty()
                 && processors.chars().allMatch(Character::isDigit)
                 && quota.isEmpty()

@@ -9,6 +9,7 @@ import io.sidewarp.cli.Failure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -24,8 +25,6 @@ public final class Profile implements AutoCloseable {
      */
     private static final int RATE = 197;
 
-    private static final long PATIENCE_SECONDS = 60;
-
     private static final String HINT =
             "a profile takes perf, Debian and Ubuntu: apt-get install linux-perf, and root or"
                     + " kernel.perf_event_paranoid of at most 1";
@@ -37,9 +36,9 @@ public final class Profile implements AutoCloseable {
 
     private final long pid;
     private final Path data;
-    private final Process perf;
+    private final ChildProcess perf;
 
-    private Profile(long pid, Path data, Process perf) {
+    private Profile(long pid, Path data, ChildProcess perf) {
         this.pid = pid;
         this.data = data;
         this.perf = perf;
@@ -49,55 +48,26 @@ public final class Profile implements AutoCloseable {
      * Begins to sample.
      *
      * @param pid number of a JVM of this user
-     * @param directory directory for files; they are deleted when the profile is closed
+     * @param directory directory for files
      */
     public static Profile begin(long pid, Path directory) {
         Path data = directory.resolve("perf-" + pid + ".data");
+        List<String> command = new ArrayList<>(List.of("perf", "record", "-q", "-e", "cpu-clock"));
+        command.addAll(List.of("-F", String.valueOf(RATE), "-o", data.toString(), "-p", String.valueOf(pid)));
         return new Profile(
-                pid,
-                data,
-                Command.start(
-                        HINT,
-                        List.of(
-                                "perf",
-                                "record",
-                                "-q",
-                                "-e",
-                                "cpu-clock",
-                                "-F",
-                                String.valueOf(RATE),
-                                "-o",
-                                data.toString(),
-                                "-p",
-                                String.valueOf(pid))));
+                pid, data, ChildProcess.start("perf record", command, Map.of(), directory.resolve("perf.log")));
     }
 
     /** Ends sampling. Returns the percentage of samples for each kind of work. */
     public Map<Metric, Double> end() {
         // perf writes its samples when it is asked to end.
-        perf.destroy();
-        Children.awaitEnd(perf, PATIENCE_SECONDS);
+        perf.close();
         // Writes the names of compiled methods to the file in which perf looks for them.
-        Command.run(
-                HINT,
-                List.of(
-                        Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
-                        String.valueOf(pid),
-                        "Compiler.perfmap",
-                        map().toString()));
-        return parse(Command.run(
-                HINT,
-                List.of(
-                        "perf",
-                        "report",
-                        "-q",
-                        "-i",
-                        data.toString(),
-                        "--stdio",
-                        "--sort",
-                        "symbol",
-                        "--percent-limit",
-                        "0")));
+        String jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
+        ChildProcess.run(HINT, List.of(jcmd, String.valueOf(pid), "Compiler.perfmap", map().toString()));
+        List<String> report = new ArrayList<>(List.of("perf", "report", "-q", "-i", data.toString(), "--stdio"));
+        report.addAll(List.of("--sort", "symbol", "--percent-limit", "0"));
+        return parse(ChildProcess.run(HINT, report));
     }
 
     private Path map() {
@@ -135,8 +105,7 @@ public final class Profile implements AutoCloseable {
 
     @Override
     public void close() {
-        perf.destroy();
-        Children.awaitEnd(perf, PATIENCE_SECONDS);
+        perf.close();
         try {
             Files.deleteIfExists(data);
             Files.deleteIfExists(map());

@@ -3,172 +3,93 @@
 
 package io.sidewarp.bench.process;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sidewarp.bench.end.CommandProgram;
+import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.TransferPlan.Mode;
 import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.result.Metric;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.client.QueuePath;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two sidecars, and a {@code sidewarp perf --listen} at one of them. Volumes are in memory if possible. Sidecar and
- * application of an end run in the same place.
+ * Two sidecars, a {@code sidewarp perf --listen} at one of them, and applications at the other one. Volumes are in
+ * memory if possible. Sidecar and application of an end run in the same place. Plans have CRC on and one connection.
  */
-public final class SidecarPair implements AutoCloseable {
+public final class SidecarPair implements Program {
 
+    private static final ObjectMapper JSON = new ObjectMapper();
     private static final String LISTENING = "listening on";
     private static final Duration LISTEN_PATIENCE = Duration.ofSeconds(30);
 
-    private final Path directory;
-    private final SidecarProcess passive;
-    private final SidecarProcess active;
-    private final String address;
-    private final String llp;
-    private final Application client;
-    private final List<String> queue;
-    private @Nullable Application second;
-    private ChildProcess server;
-    private List<String> destination;
+    private final String name;
+    private final QueuePath path;
 
-    private SidecarPair(
-            Path directory, SidecarProcess passive, SidecarProcess active, String address, String llp, QueuePath path) {
-        this.directory = directory;
-        this.passive = passive;
-        this.active = active;
-        this.address = address;
-        this.llp = llp;
-        client = active.application("application");
-        ChildProcess started = null;
+    /** Everything that has started, in the reverse order. */
+    private final Deque<AutoCloseable> started = new ArrayDeque<>();
+
+    private final SidecarProcess active;
+    private final JvmProcess client;
+    private final String help;
+    private final List<String> destination;
+    private @Nullable JvmProcess second;
+
+    /**
+     * Starts everything.
+     *
+     * @param name name in results
+     * @param activePlace place of the application and the sidecar that measure
+     * @param llp tcp or sctp
+     * @param path path of work to the sidecars; ignored if the build has the gRPC queue only
+     */
+    public SidecarPair(String name, Build build, Place activePlace, Place passivePlace, String llp, QueuePath path) {
+        this.name = name;
+        this.path = path;
         try {
-            queue = queueOptions(client.run(List.of("perf", "--help")), path);
-            started = listen();
-            server = started;
+            RunDirectory directory = closing(RunDirectory.createInMemory());
+            SidecarProcess passive = closing(new SidecarProcess(build, "b", passivePlace, directory.path()));
+            active = closing(new SidecarProcess(build, "a", activePlace, directory.path()));
+            client = closing(active.application("application"));
+            help = run(client, List.of("perf", "--help"));
+            List<String> listen =
+                    new ArrayList<>(List.of("perf", "--listen", passivePlace.address() + ":0", "--llp", llp));
+            listen.addAll(queueOptions(help, path, Waiting.ADAPTIVE));
+            ChildProcess server = closing(passive.command(listen));
             destination = destination(server.awaitLine(LISTENING, LISTEN_PATIENCE), llp);
         } catch (RuntimeException e) {
-            client.close();
-            if (started != null) {
-                started.close();
-            }
+            close();
             throw e;
         }
     }
 
+    private <T extends AutoCloseable> T closing(T thing) {
+        started.push(thing);
+        return thing;
+    }
+
     /**
-     * Returns options of {@code sidewarp perf} for a path of work.
+     * Returns options of {@code sidewarp perf} for a path of work, and for a way to wait over rings.
      *
      * @param help output of {@code perf --help}; without {@code --queue} in it, the build has the gRPC queue only
      */
-    static List<String> queueOptions(String help, QueuePath path) {
+    static List<String> queueOptions(String help, QueuePath path, Waiting waiting) {
         if (!help.contains("--queue")) {
             return List.of();
         }
         return path == QueuePath.GRPC
                 ? List.of("--queue", "grpc")
-                : List.of("--queue", "rings", "--wait", Waiting.ADAPTIVE.toString());
-    }
-
-    /** Returns the options for a path of work, with another wait strategy if work goes through rings. */
-    private static List<String> waiting(List<String> queue, Waiting waiting) {
-        List<String> changed = new ArrayList<>(queue);
-        int option = changed.indexOf("--wait");
-        if (option >= 0) {
-            changed.set(option + 1, waiting.toString());
-        }
-        return changed;
-    }
-
-    /**
-     * Starts everything.
-     *
-     * @param activePlace place of the application and the sidecar that measure
-     * @param llp tcp or sctp
-     * @param path path of work to the sidecars; ignored if the build has the gRPC queue only
-     */
-    public static SidecarPair start(Build build, Place activePlace, Place passivePlace, String llp, QueuePath path) {
-        Path directory = createDirectory();
-        SidecarProcess passive = null;
-        SidecarProcess active = null;
-        try {
-            passive = SidecarProcess.start(build, "b", passivePlace, directory);
-            active = SidecarProcess.start(build, "a", activePlace, directory);
-            return new SidecarPair(directory, passive, active, passivePlace.address(), llp, path);
-        } catch (RuntimeException e) {
-            close(active, passive);
-            throw e;
-        }
-    }
-
-    private ChildProcess listen() {
-        List<String> arguments = new ArrayList<>(List.of("perf", "--listen", address + ":0", "--llp", llp));
-        arguments.addAll(queue);
-        return passive.command(arguments);
-    }
-
-    /** Listens again. The connections of a listener keep the congestion control from the time when it began. */
-    public void listenAgain() {
-        server.close();
-        server = listen();
-        destination = destination(server.awaitLine(LISTENING, LISTEN_PATIENCE), llp);
-    }
-
-    /**
-     * Measures with {@code sidewarp perf}.
-     *
-     * @param operation write or read
-     * @param options sizes, depth and the like
-     * @return one report for each size
-     */
-    public List<PerfReport> perf(String operation, Duration warmup, Duration time, String... options) {
-        return perf(client, queue, operation, warmup, time, options);
-    }
-
-    /** Measures as {@link #perf}, with an application that sleeps while it waits. */
-    public List<PerfReport> perfSleeping(String operation, Duration warmup, Duration time, String... options) {
-        return perf(client, waiting(queue, Waiting.SLEEP), operation, warmup, time, options);
-    }
-
-    /**
-     * Measures with a second application of the sidecar that asks, beside the first one. The application sleeps while it
-     * waits.
-     *
-     * @return future that completes when the measurement has ended
-     */
-    public CompletableFuture<List<PerfReport>> perfBeside(
-            String operation, Duration warmup, Duration time, String... options) {
-        if (second == null) {
-            second = active.application("second-application");
-        }
-        Application application = second;
-        return CompletableFuture.supplyAsync(
-                () -> perf(application, waiting(queue, Waiting.SLEEP), operation, warmup, time, options),
-                Thread::startVirtualThread);
-    }
-
-    private List<PerfReport> perf(
-            Application application,
-            List<String> queueOptions,
-            String operation,
-            Duration warmup,
-            Duration time,
-            String... options) {
-        List<String> arguments = new ArrayList<>(List.of("perf", operation));
-        arguments.addAll(destination);
-        arguments.addAll(queueOptions);
-        arguments.addAll(List.of(options));
-        arguments.addAll(List.of("--json", "--warmup", warmup.toMillis() + "ms", "--time", time.toMillis() + "ms"));
-        arguments.addAll(active.options());
-        return PerfReport.parse(application.run(arguments));
-    }
-
-    /** Returns the sidecar that asks. */
-    public SidecarProcess active() {
-        return active;
+                : List.of("--queue", "rings", "--wait", waiting.toString());
     }
 
     /** Parses the line that perf prints: "listening on 127.0.0.1:7471", followed by " in UDP port 9899" over SCTP. */
@@ -184,42 +105,101 @@ public final class SidecarPair implements AutoCloseable {
     }
 
     @Override
-    public void close() {
-        client.close();
-        if (second != null) {
-            second.close();
-        }
-        server.close();
-        close(active, passive);
-        delete(directory);
+    public String name() {
+        return name;
     }
 
-    private static void close(@Nullable SidecarProcess... sidecars) {
-        for (SidecarProcess sidecar : sidecars) {
-            if (sidecar != null) {
-                sidecar.close();
+    @Override
+    public Map<Metric, Double> measure(TransferPlan plan, Duration warmup, Duration time) {
+        return perf(client, plan, warmup, time);
+    }
+
+    /** Measures with a second application of the sidecar that asks. Another thread may measure with the first one. */
+    Map<Metric, Double> measureBeside(TransferPlan plan, Duration warmup, Duration time) {
+        if (second == null) {
+            second = closing(active.application("second-application"));
+        }
+        return perf(second, plan, warmup, time);
+    }
+
+    private Map<Metric, Double> perf(JvmProcess application, TransferPlan plan, Duration warmup, Duration time) {
+        List<String> arguments =
+                new ArrayList<>(List.of("perf", plan.operation().toString()));
+        arguments.addAll(destination);
+        arguments.addAll(queueOptions(help, path, plan.waiting()));
+        arguments.addAll(List.of("--size", String.valueOf(plan.size())));
+        arguments.addAll(
+                plan.mode() == Mode.PING_PONG
+                        ? List.of("--latency")
+                        : List.of("--depth", String.valueOf(plan.depth()), "--signal", String.valueOf(plan.signal())));
+        arguments.addAll(List.of("--json", "--warmup", warmup.toMillis() + "ms", "--time", time.toMillis() + "ms"));
+        arguments.addAll(active.options());
+        return parse(run(application, arguments));
+    }
+
+    private static String run(JvmProcess application, List<String> arguments) {
+        CommandProgram.Reply reply = application.ask(arguments, CommandProgram.Reply.class);
+        if (reply.exitCode() != 0) {
+            throw application.failure(
+                    arguments.toString(), "exit code " + reply.exitCode() + ", " + reply.output(), null);
+        }
+        return reply.output();
+    }
+
+    /**
+     * Parses the report of {@code sidewarp perf --json}; docs/cli.md describes its members. Processor time of an end is
+     * that of the application and its sidecar.
+     */
+    static Map<Metric, Double> parse(String output) {
+        try {
+            // Other lines are for people.
+            JsonNode test = JSON.readTree(output.lines()
+                    .filter(line -> line.startsWith("{"))
+                    .findFirst()
+                    .orElse("{}"));
+            Map<Metric, Double> figures = new EnumMap<>(Metric.class);
+            if (test.required("mode").asText().equals("latency")) {
+                JsonNode latency = test.required("latency_microseconds");
+                figures.put(Metric.P50_MICROSECONDS, latency.required("p50").asDouble());
+                figures.put(Metric.P99_MICROSECONDS, latency.required("p99").asDouble());
+                figures.put(Metric.P99_9_MICROSECONDS, latency.required("p99_9").asDouble());
+            } else if (test.required("size").asLong() < EndPair.LARGE) {
+                figures.put(
+                        Metric.MESSAGES_PER_SECOND,
+                        test.required("messages_per_second").asDouble());
+            } else {
+                JsonNode cpu = test.required("cpu_seconds_per_gib");
+                figures.put(
+                        Metric.GIGABITS_PER_SECOND,
+                        test.required("gigabits_per_second").asDouble());
+                figures.put(
+                        Metric.ACTIVE_CPU_SECONDS_PER_GIB,
+                        cpu.path("client").asDouble()
+                                + cpu.path("client_sidecar").asDouble());
+                figures.put(
+                        Metric.PASSIVE_CPU_SECONDS_PER_GIB,
+                        cpu.path("server").asDouble()
+                                + cpu.path("server_sidecar").asDouble());
             }
+            return figures;
+        } catch (JsonProcessingException | IllegalArgumentException e) {
+            throw new Failure(ExitCode.INTERNAL, "sidewarp perf printed what cannot be read: " + output, e);
         }
     }
 
-    private static Path createDirectory() {
-        Path memory = Path.of("/dev/shm");
-        try {
-            Path directory = Files.isWritable(memory)
-                    ? Files.createTempDirectory(memory, "sidewarp-bench-")
-                    : Files.createTempDirectory("sidewarp-bench-");
-            Children.adopt(directory, () -> Trees.delete(directory));
-            return directory;
-        } catch (IOException e) {
-            throw new Failure(ExitCode.CANNOT_CREATE, "there is no directory for the sidecars: " + e.getMessage(), e);
-        }
+    /** Returns the sidecar that asks. */
+    public SidecarProcess active() {
+        return active;
     }
 
-    private static void delete(Path directory) {
-        try {
-            Children.remove(directory);
-        } catch (IOException e) {
-            throw new Failure(ExitCode.IO_ERROR, "cannot remove " + directory + ": " + e.getMessage(), e);
+    @Override
+    public void close() {
+        while (!started.isEmpty()) {
+            try {
+                started.pop().close();
+            } catch (Exception e) {
+                throw new Failure(ExitCode.IO_ERROR, "cannot end a program: " + e.getMessage(), e);
+            }
         }
     }
 }

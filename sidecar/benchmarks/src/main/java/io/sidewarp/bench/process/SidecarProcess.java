@@ -3,6 +3,8 @@
 
 package io.sidewarp.bench.process;
 
+import io.sidewarp.bench.end.CommandProgram;
+import io.sidewarp.bench.end.Usage;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.Sidewarp;
@@ -29,38 +31,31 @@ public final class SidecarProcess implements AutoCloseable {
     private final ChildProcess process;
     private final long readyNanos;
 
-    private SidecarProcess(
-            Build build, String name, Place place, Path directory, ChildProcess process, long readyNanos) {
-        this.build = build;
-        this.name = name;
-        this.place = place;
-        this.directory = directory;
-        this.process = process;
-        this.readyNanos = readyNanos;
-    }
-
     /**
      * Starts a sidecar and waits until it serves.
      *
      * @param base directory in which the sidecar's directory is made
      */
-    public static SidecarProcess start(Build build, String name, Place place, Path base) {
-        Path directory = base.resolve(name);
+    public SidecarProcess(Build build, String name, Place place, Path base) {
+        this.build = build;
+        this.name = name;
+        this.place = place;
+        directory = base.resolve(name);
         try {
-            Files.createDirectories(directory.resolve("volume"));
+            Files.createDirectories(volume());
         } catch (IOException e) {
             throw new Failure(ExitCode.CANNOT_CREATE, "cannot create " + directory + ": " + e.getMessage(), e);
         }
         Map<String, String> environment = Map.of(
                 "SIDEWARP_API_SOCKET", directory.resolve("api.sock").toString(),
-                "SIDEWARP_SHARED_VOLUME", directory.resolve("volume").toString(),
+                "SIDEWARP_SHARED_VOLUME", volume().toString(),
                 "SIDEWARP_MANAGEMENT_PORT", "0",
                 "SIDEWARP_SCTP_UDP_PORT", "0",
                 "SIDEWARP_BUILD", "never");
         long begin = System.nanoTime();
-        ChildProcess process = ChildProcess.start(
+        process = ChildProcess.start(
                 "sidecar " + name,
-                place.wrap(List.of(script(build), "sidecar")),
+                place.wrap(List.of(build.root().resolve("sidewarp").toString(), "sidecar")),
                 environment,
                 directory.resolve("log"));
         try {
@@ -69,7 +64,7 @@ public final class SidecarProcess implements AutoCloseable {
             process.close();
             throw e;
         }
-        return new SidecarProcess(build, name, place, directory, process, System.nanoTime() - begin);
+        readyNanos = System.nanoTime() - begin;
     }
 
     /** Returns the time from the start of the process until it reported that it serves. */
@@ -79,7 +74,7 @@ public final class SidecarProcess implements AutoCloseable {
 
     /** Returns the resident bytes of the process, from /proc. */
     public long residentOctets() {
-        return Memory.residentOctets(process.pid());
+        return Usage.residentOctets(process.pid());
     }
 
     /** Returns the processor time of the process. */
@@ -89,36 +84,38 @@ public final class SidecarProcess implements AutoCloseable {
 
     /** Returns the bytes of all files in the sidecar's shared volume. */
     public long volumeOctets() {
-        try (Stream<Path> files = Files.list(directory.resolve("volume"))) {
+        try (Stream<Path> files = Files.list(volume())) {
             return files.mapToLong(file -> file.toFile().length()).sum();
         } catch (IOException e) {
-            throw new Failure(
-                    ExitCode.IO_ERROR, "cannot list the volume of sidecar " + name + ": " + e.getMessage(), e);
+            throw new Failure(ExitCode.IO_ERROR, "cannot list " + volume() + ": " + e.getMessage(), e);
         }
     }
 
     /** Returns a client in this process; the caller closes it. */
     public SidewarpClient client() {
-        return SidewarpClient.connect(ClientOptions.defaults()
-                .withTarget("unix://" + directory.resolve("api.sock"))
-                .withSharedVolume(directory.resolve("volume")));
+        return SidewarpClient.connect(
+                ClientOptions.defaults().withTarget(target()).withSharedVolume(volume()));
+    }
+
+    private Path volume() {
+        return directory.resolve("volume");
+    }
+
+    private String target() {
+        return "unix://" + directory.resolve("api.sock");
     }
 
     /** Returns the options of the sidewarp program for this sidecar. */
     List<String> options() {
-        return List.of(
-                "--api",
-                "unix://" + directory.resolve("api.sock"),
-                "--volume",
-                directory.resolve("volume").toString());
+        return List.of("--api", target(), "--volume", volume().toString());
     }
 
     /**
-     * Starts an application in the place of the sidecar. The application carries out commands of the sidewarp program
-     * one after the other.
+     * Starts an application in the place of the sidecar: one JVM that carries out commands of the sidewarp program one
+     * after the other. Like the JVMs of the other ends it therefore becomes warm.
      */
-    Application application(String applicationName) {
-        return Application.start(applicationName, build, place, directory);
+    JvmProcess application(String applicationName) {
+        return JvmProcess.start(applicationName, build, CommandProgram.class, place, directory);
     }
 
     /** Starts one command of the sidewarp program in the place of the sidecar. */
@@ -127,10 +124,6 @@ public final class SidecarProcess implements AutoCloseable {
         command.addAll(options());
         return ChildProcess.start(
                 arguments.getFirst() + " at " + name, place.wrap(command), Map.of(), directory.resolve("command"));
-    }
-
-    private static String script(Build build) {
-        return build.root().resolve("sidewarp").toString();
     }
 
     @Override

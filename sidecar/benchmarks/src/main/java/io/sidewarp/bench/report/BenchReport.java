@@ -3,20 +3,37 @@
 
 package io.sidewarp.bench.report;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toList;
+
 import io.sidewarp.bench.result.BenchResults;
+import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Part;
 import io.sidewarp.bench.result.PartResult;
+import io.sidewarp.bench.result.PartResult.Figures;
 import io.sidewarp.bench.result.RunFacts;
+import io.sidewarp.bench.result.Series;
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Formats results for people. */
+/**
+ * Formats results for people. A row of a table has a subject, its figures, and the ratios of these to the references of
+ * its group.
+ */
 public final class BenchReport {
 
-    private static final String TARGETS = "targets";
+    private static final int TEXT_COLUMNS = 2;
 
     private BenchReport() {}
 
@@ -25,64 +42,116 @@ public final class BenchReport {
         StringBuilder text = new StringBuilder();
         results.parts()
                 .forEach((part, result) ->
-                        text.append("## ").append(part).append("\n\n").append(part(part, result)));
-        return text.append("## TARGETS\n\n").append(Targets.table(results, "")).toString();
+                        text.append("## ").append(part).append("\n\n").append(part(result)));
+        return text.toString();
     }
 
     /**
      * Checks that a document has marks for the tables of some parts, and of all parts with results.
      *
-     * @throws io.sidewarp.cli.Failure if the document cannot be read, or lacks marks for a part
+     * @throws Failure if the document cannot be read, or lacks marks for a part
      */
     public static void check(Path document, Set<Part> parts, BenchResults results) {
-        String text = Markdown.read(document);
+        String text = read(document);
         Stream.concat(parts.stream(), results.parts().keySet().stream())
-                .map(BenchReport::name)
-                .forEach(name -> Markdown.replace(text, name, ""));
-        Markdown.replace(text, TARGETS, "");
+                .forEach(part -> Markdown.replace(text, name(part), ""));
     }
 
     /**
-     * Writes tables into a document, and draws the plots into the directory {@code plots} beside it. The tables of a
-     * part go between the marks {@code <!-- begin: bench PART -->} and {@code <!-- end: bench PART -->}. The targets go
-     * between the marks of {@code targets}. A target without a measurement keeps its earlier row.
+     * Writes tables into a document. The tables of a part go between the marks {@code <!-- begin: bench PART -->} and
+     * {@code <!-- end: bench PART -->}.
      */
     public static void write(BenchResults results, Path document) {
-        String text = Markdown.read(document);
+        String text = read(document);
         for (Map.Entry<Part, PartResult> part : results.parts().entrySet()) {
-            text = Markdown.replace(text, name(part.getKey()), part(part.getKey(), part.getValue()));
+            text = Markdown.replace(text, name(part.getKey()), part(part.getValue()));
         }
-        String targets = Targets.table(results, Markdown.content(text, TARGETS));
-        Markdown.write(document, Markdown.replace(text, TARGETS, targets));
-        Plots.write(results, document.resolveSibling("plots"));
+        try {
+            Files.writeString(document, text);
+        } catch (IOException e) {
+            throw new Failure(ExitCode.CANNOT_CREATE, "cannot write " + document + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static String read(Path document) {
+        try {
+            return Files.readString(document);
+        } catch (IOException e) {
+            throw new Failure(ExitCode.NO_INPUT, "cannot read " + document + ": " + e.getMessage(), e);
+        }
     }
 
     private static String name(Part part) {
         return part.name().toLowerCase(Locale.ROOT);
     }
 
-    private static String part(Part part, PartResult result) {
-        String tables = switch (part) {
-            case THROUGHPUT -> EngineTables.throughput(result);
-            case MOMENTS -> MomentTables.moments(result);
-            case STREAMS -> StreamTables.streams(result);
-            case RATE -> EngineTables.rate(result);
-            case LATENCY -> EngineTables.latency(result);
-            case CONNECTIONS -> EngineTables.connections(result);
-            case APPLICATION -> ApplicationTables.application(result);
-            case SIDECAR -> SidecarTables.sidecar(result);
-            case NETWORK -> NetworkTables.network(result);
-            case SCTP -> SidecarTables.sctp(result);
-            case COMPARISON -> ChangeTables.comparison(result);
-            case PROFILE -> ChangeTables.profile(result);
-        };
-        return tables + "\n" + facts(part, result.facts()) + "\n\n";
+    /** Returns the tables of a part. Groups with the same columns share a table. */
+    private static String part(PartResult part) {
+        Map<List<String>, List<List<String>>> tables = new LinkedHashMap<>();
+        part.figures().stream()
+                .collect(groupingBy(Figures::group, LinkedHashMap::new, toList()))
+                .forEach((name, group) -> {
+                    List<Metric> metrics = Arrays.stream(Metric.values())
+                            .filter(Metric::isReported)
+                            .filter(metric -> group.stream()
+                                    .anyMatch(figures -> figures.values().containsKey(metric)))
+                            .toList();
+                    List<Figures> references =
+                            group.stream().filter(Figures::reference).toList();
+                    List<List<String>> rows =
+                            tables.computeIfAbsent(header(metrics, references), ignored -> new ArrayList<>());
+                    group.forEach(figures -> rows.add(row(figures, metrics, references)));
+                });
+        StringBuilder text = new StringBuilder();
+        tables.forEach((header, rows) ->
+                text.append(Markdown.table(TEXT_COLUMNS, header, rows)).append('\n'));
+        return text.append(facts(part.facts())).append("\n\n").toString();
     }
 
-    private static String facts(Part part, RunFacts facts) {
+    private static List<String> header(List<Metric> metrics, List<Figures> references) {
+        List<String> header = new ArrayList<>(List.of("by turns", "subject"));
+        for (Metric metric : metrics) {
+            header.add(metric.toString());
+            if (metric.isCompared()) {
+                references.forEach(
+                        reference -> header.add("of " + reference.subject().program()));
+            }
+        }
+        return header;
+    }
+
+    private static List<String> row(Figures figures, List<Metric> metrics, List<Figures> references) {
+        List<String> row =
+                new ArrayList<>(List.of(figures.group(), figures.subject().toString()));
+        for (Metric metric : metrics) {
+            Series series = figures.values().get(metric);
+            row.add(series == null ? "" : cell(series));
+            if (metric.isCompared()) {
+                for (Figures reference : references) {
+                    Series other = reference.values().get(metric);
+                    row.add(
+                            series == null || other == null || reference.equals(figures)
+                                    ? ""
+                                    : cell(series.over(other)));
+                }
+            }
+        }
+        return row;
+    }
+
+    /** Returns the median, and the quartiles in parentheses; of few samples the least and the greatest value. */
+    private static String cell(Series series) {
+        String median = Markdown.number(series.median());
+        return series.samples().size() == 1
+                ? median
+                : median + " (" + Markdown.number(series.quartiles().getFirst()) + "–"
+                        + Markdown.number(series.quartiles().getLast()) + ")";
+    }
+
+    private static String facts(RunFacts facts) {
         return String.format(
                 Locale.ROOT,
-                "Commit %s%s, %s, %d processors (%s), %s, processors of the ends %s, %d repetitions%s,"
+                "Commit %s%s, %s, %d processors (%s), %s, processors of the ends %s, %d repetitions of %d ms,"
                         + " other programs took %.0f %% of the processors.",
                 facts.commit(),
                 facts.before() == null ? "" : ", before: " + facts.before(),
@@ -92,7 +161,7 @@ public final class BenchReport {
                 facts.jdk(),
                 facts.pinning(),
                 facts.repetitions(),
-                part.isTimed() ? " of " + facts.milliseconds() + " ms" : "",
+                facts.milliseconds(),
                 facts.othersPercent());
     }
 }

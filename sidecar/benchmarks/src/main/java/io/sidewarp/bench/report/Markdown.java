@@ -5,10 +5,8 @@ package io.sidewarp.bench.report;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -29,9 +27,21 @@ final class Markdown {
         return row(header) + rule + rows.stream().map(Markdown::row).collect(Collectors.joining());
     }
 
-    /** Returns a row of a table. */
-    static String row(List<String> cells) {
+    private static String row(List<String> cells) {
         return cells.stream().collect(Collectors.joining(" | ", "| ", " |\n"));
+    }
+
+    /** Returns a number with three digits, since no figure is more precise. */
+    static String number(double value) {
+        double size = Math.abs(value);
+        if (size >= 100) {
+            double unit = Math.pow(10, Math.floor(Math.log10(size)) - 2);
+            return String.format(Locale.ROOT, "%.0f", Math.rint(value / unit) * unit);
+        }
+        if (size < 0.0005) {
+            return "0";
+        }
+        return String.format(Locale.ROOT, size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : "%.3f", value);
     }
 
     /**
@@ -40,44 +50,13 @@ final class Markdown {
      * @throws Failure if the document has no such marks
      */
     static String replace(String document, String name, String content) {
-        String old = content(document, name);
-        int from = document.indexOf(begin(name)) + begin(name).length();
-        return document.substring(0, from) + content + document.substring(from + old.length());
-    }
-
-    /**
-     * Returns the text of a document between these marks.
-     *
-     * @throws Failure if the document has no such marks
-     */
-    static String content(String document, String name) {
+        String begin = "<!-- begin: bench " + name + " -->\n";
         String end = "<!-- end: bench " + name + " -->";
-        int from = document.indexOf(begin(name));
+        int from = document.indexOf(begin);
         int to = document.indexOf(end);
         if (from < 0 || to < from) {
-            throw new Failure(
-                    ExitCode.NO_INPUT, "the document has no " + begin(name).strip() + " ... " + end);
+            throw new Failure(ExitCode.NO_INPUT, "the document has no " + begin.strip() + " ... " + end);
         }
-        return document.substring(from + begin(name).length(), to);
-    }
-
-    private static String begin(String name) {
-        return "<!-- begin: bench " + name + " -->\n";
-    }
-
-    static String read(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            throw new Failure(ExitCode.NO_INPUT, "cannot read " + file + ": " + e.getMessage(), e);
-        }
-    }
-
-    static void write(Path file, String text) {
-        try {
-            Files.writeString(file, text);
-        } catch (IOException e) {
-            throw new Failure(ExitCode.CANNOT_CREATE, "cannot write " + file + ": " + e.getMessage(), e);
-        }
+        return document.substring(0, from + begin.length()) + content + document.substring(to);
     }
 }

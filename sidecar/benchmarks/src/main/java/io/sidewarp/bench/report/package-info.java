@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Results in the documentation: tables in Markdown, plots in SVG, and the targets. */
+/** Results in the documentation: tables in Markdown, and plots by gnuplot. */
 @NullMarked
 package io.sidewarp.bench.report;
 

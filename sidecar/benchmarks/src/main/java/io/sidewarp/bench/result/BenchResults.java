@@ -24,7 +24,7 @@ import java.util.Map;
  */
 public record BenchResults(int version, Map<Part, PartResult> parts) {
 
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
 
     private static final ObjectMapper JSON = JsonMapper.builder()
             .enable(SerializationFeature.INDENT_OUTPUT)

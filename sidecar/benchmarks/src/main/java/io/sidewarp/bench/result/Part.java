@@ -5,34 +5,43 @@ package io.sidewarp.bench.result;
 
 /** Parts of the benchmark. Ratios are taken within one part, whose measurements alternate. */
 public enum Part {
-    /** Engine to engine, message sizes from 64 bytes to 16 MiB, beside iperf3, bare TCP, grpc-java and copies. */
+
+    /** Engine to engine, message sizes from 64 bytes to 16 MiB, beside iperf3, bare TCP and grpc-java. */
     THROUGHPUT,
-    /** Streams moment by moment, by the distance of the processors of both ends, beside iperf3 and bare TCP. */
-    MOMENTS,
+
     /**
      * Streams of engines and applications by turns with iperf3, grpc-java, and bare TCP. This bare TCP copies and
      * computes CRCs as an engine has to.
      */
     STREAMS,
+
     /** Engine to engine, messages of 64 bytes, beside grpc-java. */
     RATE,
+
     /** Engine to engine, messages of 8 bytes one at a time, beside bare TCP and grpc-java. */
     LATENCY,
+
     /** Engine to engine, 1 to 10,000 connections. */
     CONNECTIONS,
+
     /**
-     * Application to application through two sidecars, over rings and over the gRPC queue, beside engines alone.
-     * Includes messages beside a stream, and a quota of processor time where control groups can be made.
+     * Application to application through two sidecars, over rings and over the gRPC queue, beside engines alone and a
+     * relay in C. Includes messages beside a stream, and a quota of processor time where control groups can be made.
      */
     APPLICATION,
+
     /** Engines and applications on two hosts of a network, beside iperf3 and bare TCP. Needs network namespaces. */
     NETWORK,
+
     /** Start time and memory of a sidecar. */
     SIDECAR,
+
     /** Application to application through two sidecars over SCTP, beside usrsctp alone. Needs a C compiler. */
     SCTP,
+
     /** Engines and applications of this build and of another one, by turns. */
     COMPARISON,
+
     /**
      * Profiles of the processors of two engines during a stream, of this build and of another one if given. Needs perf.
      */
@@ -41,10 +50,5 @@ public enum Part {
     /** Returns whether the part also measures another build, if one is given. */
     public boolean compares() {
         return this == COMPARISON || this == PROFILE;
-    }
-
-    /** Returns whether the user's time applies to the part's measurements; other parts have their own times. */
-    public boolean isTimed() {
-        return this != MOMENTS && this != STREAMS && this != SIDECAR && this != PROFILE;
     }
 }

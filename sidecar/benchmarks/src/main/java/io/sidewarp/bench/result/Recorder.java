@@ -3,57 +3,41 @@
 
 package io.sidewarp.bench.result;
 
+import io.sidewarp.bench.result.PartResult.Figures;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.UnaryOperator;
 
-/** Collects samples of a part, in the order in which subjects first appear. */
+/** Collects samples of a part. Groups, and the subjects of each, are in the order in which they first appear. */
 public final class Recorder {
 
-    private final Map<Subject, Map<Metric, List<Double>>> samples;
-    private final UnaryOperator<Subject> naming;
+    private final Map<String, Map<Subject, Samples>> groups = new LinkedHashMap<>();
 
-    public Recorder() {
-        this(new LinkedHashMap<>(), UnaryOperator.identity());
-    }
+    private record Samples(boolean reference, Map<Metric, List<Double>> values) {}
 
-    private Recorder(Map<Subject, Map<Metric, List<Double>>> samples, UnaryOperator<Subject> naming) {
-        this.samples = samples;
-        this.naming = naming;
-    }
-
-    /** Returns a recorder that adds samples under a quota to the same results: see {@link Subject#quota()}. */
-    public Recorder under(double seconds) {
-        return new Recorder(samples, subject -> subject.withQuota(seconds));
-    }
-
-    /** Returns a recorder that adds samples of the build to compare with to the same results. */
-    public Recorder before() {
-        return new Recorder(samples, Subject::before);
-    }
-
-    /** Returns a recorder that adds samples of a variant to the same results: see {@link Subject#with}. */
-    public Recorder with(String variant) {
-        return new Recorder(samples, subject -> subject.with(variant));
-    }
-
-    public void add(Subject subject, Metric metric, double sample) {
-        samples.computeIfAbsent(naming.apply(subject), ignored -> new EnumMap<>(Metric.class))
+    /**
+     * Adds one sample of each figure.
+     *
+     * @param reference whether the other subjects of the group are compared with this one
+     */
+    public void add(String group, boolean reference, Subject subject, Map<Metric, Double> figures) {
+        Samples samples = groups.computeIfAbsent(group, ignored -> new LinkedHashMap<>())
+                .computeIfAbsent(subject, ignored -> new Samples(reference, new EnumMap<>(Metric.class)));
+        figures.forEach((metric, figure) -> samples.values()
                 .computeIfAbsent(metric, ignored -> new ArrayList<>())
-                .add(sample);
+                .add(figure));
     }
 
     /** Returns all figures so far. */
     public List<Figures> figures() {
         List<Figures> figures = new ArrayList<>();
-        samples.forEach((subject, values) -> {
+        groups.forEach((group, subjects) -> subjects.forEach((subject, samples) -> {
             Map<Metric, Series> series = new EnumMap<>(Metric.class);
-            values.forEach((metric, list) -> series.put(metric, new Series(list)));
-            figures.add(new Figures(subject, series));
-        });
+            samples.values().forEach((metric, list) -> series.put(metric, new Series(list)));
+            figures.add(new Figures(group, samples.reference(), subject, series));
+        }));
         return figures;
     }
 }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param jdk vendor and version of the JDK
  * @param pinning processors of the active and of the passive end
  * @param repetitions repetitions of each measurement
- * @param milliseconds time of each measurement in a part that {@link Part#isTimed}; iperf3 takes whole seconds
+ * @param milliseconds time of each measurement; iperf3 takes whole seconds if this is at least one
  * @param othersPercent share of other programs in the time of all processors; shows how quiet the machine was
  */
 public record RunFacts(
@@ -33,22 +33,4 @@ public record RunFacts(
         String pinning,
         int repetitions,
         long milliseconds,
-        double othersPercent) {
-
-    /** Returns the same facts with the number of repetitions so far and the share of other programs. */
-    public RunFacts after(int count, double others) {
-        return new RunFacts(
-                begun,
-                commit,
-                before,
-                kernel,
-                processor,
-                processors,
-                memoryMib,
-                jdk,
-                pinning,
-                count,
-                milliseconds,
-                others);
-    }
-}
+        double othersPercent) {}

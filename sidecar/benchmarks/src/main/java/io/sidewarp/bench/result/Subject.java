@@ -3,30 +3,20 @@
 
 package io.sidewarp.bench.result;
 
+import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.cli.text.Sizes;
+
 /**
  * Subject of a measurement.
  *
- * <p>The name of a program may end with a variant:
- *
- * <ul>
- *   <li>{@code before}: the build to compare with
- *   <li>name of a congestion control: used instead of the machine's
- *   <li>{@code gRPC}: an application whose work goes through the gRPC queue
- *   <li>{@code on all processors}: an application with all processors
- *   <li>{@code beside} and a size: iperf3 by turns with messages of this size
- *   <li>{@code beside} and a description: an application beside this work of another one
- * </ul>
- *
- * @param program program that moves the data: {@code engine}, {@code application} (through two sidecars), or a peer; in
- *     a profile {@code active end} and {@code passive end}
- * @param operation {@code write}, {@code read}, {@code send}; for peers {@code stream}, {@code echo} or {@code copy}
- * @param size bytes of a message; for iperf3, bytes of each call
+ * @param program program that moves the data, and its variant: {@code engine}, {@code application gRPC}, {@code nio}
+ * @param operation {@code write}, {@code read}, {@code send}; what else is done by a subject without messages
+ * @param size bytes of a message
  * @param depth messages in flight on a connection
  * @param signal messages per requested completion
  * @param connections number of connections at the same time
  * @param crc whether FPDUs carry a CRC32c
  * @param markers whether FPDUs carry Markers, both ways
- * @param quota seconds of processor time in each second for all processes of an end together; 0 without a quota
  * @param waiting how both ends wait: {@code adaptive}, {@code sleep}, {@code spin}, {@code yield}
  */
 public record Subject(
@@ -38,34 +28,36 @@ public record Subject(
         int connections,
         boolean crc,
         boolean markers,
-        double quota,
         String waiting) {
 
-    /** Returns the subject for a peer without RDMA and with one message or stream at a time. */
-    public static Subject peer(String program, String operation, long size, String waiting) {
-        return new Subject(program, operation, size, 1, 1, 1, false, false, 0, waiting);
+    /** Returns the subject for a program that carries out a plan. */
+    public static Subject of(String program, TransferPlan plan) {
+        return new Subject(
+                program,
+                plan.operation().toString(),
+                plan.size(),
+                plan.depth(),
+                plan.signal(),
+                plan.connections() + plan.idle(),
+                plan.crc(),
+                plan.markers(),
+                plan.waiting().toString());
     }
 
-    /** Returns the same subject of the build to compare with. */
-    public Subject before() {
-        return of(program + " before");
+    /** Returns the subject for something without messages. */
+    public static Subject of(String program, String operation) {
+        return new Subject(program, operation, 0, 1, 1, 1, true, false, "");
     }
 
-    /**
-     * Returns the same subject in a variant: another congestion control of TCP than the machine's, or another path of
-     * work.
-     */
-    public Subject with(String variant) {
-        return of(program + " " + variant);
-    }
-
-    /** Returns the same subject of another program. */
-    public Subject of(String newProgram) {
-        return new Subject(newProgram, operation, size, depth, signal, connections, crc, markers, quota, waiting);
-    }
-
-    /** Returns the same subject under a quota. */
-    public Subject withQuota(double seconds) {
-        return new Subject(program, operation, size, depth, signal, connections, crc, markers, seconds, waiting);
+    /** Describes the subject for people, in one line. */
+    @Override
+    public String toString() {
+        return program + " " + operation
+                + (size > 0 ? " " + Sizes.format(size) : "")
+                + (depth > 1 ? ", depth " + depth + ", signal " + signal : "")
+                + (connections > 1 ? ", " + connections + " connections" : "")
+                + (crc ? "" : ", no CRC")
+                + (markers ? ", Markers" : "")
+                + (waiting.isEmpty() ? "" : ", " + waiting);
     }
 }

@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import io.sidewarp.bench.end.TransferPlan.Operation;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -24,9 +26,9 @@ class EndsTest {
     private static final long NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private static Stream<Arguments> plans() {
-        TransferPlan write = TransferPlan.stream(BenchOperation.WRITE, 4096, 8);
-        TransferPlan read = TransferPlan.stream(BenchOperation.READ, 4096, 8);
-        TransferPlan send = TransferPlan.stream(BenchOperation.SEND, 4096, 1).withWaiting(Waiting.SLEEP);
+        TransferPlan write = TransferPlan.stream(Operation.WRITE, 4096, 8);
+        TransferPlan read = TransferPlan.stream(Operation.READ, 4096, 8);
+        TransferPlan send = TransferPlan.stream(Operation.SEND, 4096, 1).withWaiting(Waiting.SLEEP);
         return Stream.of(
                 arguments(EndKind.ENGINE, write),
                 arguments(EndKind.ENGINE, write.withSignal(4)),
@@ -37,37 +39,37 @@ class EndsTest {
                 arguments(EndKind.ENGINE, write.withWaiting(Waiting.SPIN)),
                 arguments(EndKind.ENGINE, read),
                 arguments(EndKind.ENGINE, read.withConnections(3).withSignal(2)),
-                arguments(EndKind.ENGINE, TransferPlan.pingPong(BenchOperation.WRITE, 8, Waiting.SPIN)),
-                arguments(EndKind.ENGINE, TransferPlan.pingPong(BenchOperation.WRITE, 8, Waiting.YIELD)),
-                arguments(EndKind.ENGINE, TransferPlan.pingPong(BenchOperation.READ, 8, Waiting.SLEEP)),
-                arguments(EndKind.ENGINE, TransferPlan.pingPong(BenchOperation.SEND, 8, Waiting.SLEEP)),
-                arguments(EndKind.ENGINE, TransferPlan.pingPong(BenchOperation.SEND, 8, Waiting.ADAPTIVE)),
+                arguments(EndKind.ENGINE, TransferPlan.pingPong(Operation.WRITE, 8, Waiting.SPIN)),
+                arguments(EndKind.ENGINE, TransferPlan.pingPong(Operation.WRITE, 8, Waiting.YIELD)),
+                arguments(EndKind.ENGINE, TransferPlan.pingPong(Operation.READ, 8, Waiting.SLEEP)),
+                arguments(EndKind.ENGINE, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SLEEP)),
+                arguments(EndKind.ENGINE, TransferPlan.pingPong(Operation.SEND, 8, Waiting.ADAPTIVE)),
                 arguments(EndKind.NIO, send),
-                arguments(EndKind.NIO, TransferPlan.pingPong(BenchOperation.SEND, 8, Waiting.SPIN)),
-                arguments(EndKind.NIO, TransferPlan.pingPong(BenchOperation.SEND, 8, Waiting.SLEEP)),
+                arguments(EndKind.NIO, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SPIN)),
+                arguments(EndKind.NIO, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SLEEP)),
                 arguments(EndKind.GRPC, send),
-                arguments(EndKind.GRPC, TransferPlan.pingPong(BenchOperation.SEND, 8, Waiting.SLEEP)),
+                arguments(EndKind.GRPC, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SLEEP)),
                 arguments(EndKind.LIMIT, write),
-                arguments(EndKind.LIMIT, TransferPlan.stream(BenchOperation.WRITE, 1 << 20, 8)),
+                arguments(EndKind.LIMIT, TransferPlan.stream(Operation.WRITE, 1 << 20, 8)),
                 arguments(
                         EndKind.LIMIT,
-                        TransferPlan.stream(BenchOperation.WRITE, 1 << 16, 16).withCrc(false)),
-                arguments(EndKind.COPY, send),
-                arguments(EndKind.LINE, TransferPlan.pingPong(BenchOperation.SEND, 8, Waiting.SPIN)));
+                        TransferPlan.stream(Operation.WRITE, 1 << 16, 16).withCrc(false)),
+                arguments(
+                        EndKind.LIMIT,
+                        TransferPlan.stream(Operation.WRITE, 1 << 16, 16).withWaiting(Waiting.SPIN)));
     }
 
     @ParameterizedTest
     @MethodSource("plans")
     void aPlanRunsAnyNumberOfTimes(EndKind kind, TransferPlan plan) throws Exception {
-        try (PassiveEnd passive = kind.passive(LOOPBACK);
-                ActiveEnd active = kind.active(LOOPBACK)) {
-            active.connect(plan, passive.listen(plan));
+        try (PassiveEnd passive = kind.listen(plan, LOOPBACK);
+                ActiveEnd active = kind.connect(plan, address(passive))) {
             for (int run = 0; run < 2; run++) {
                 DutyOutcome outcome = active.run(NANOS);
 
                 assertThat(outcome.nanos()).isGreaterThanOrEqualTo(NANOS);
                 assertThat(outcome.messages()).isPositive();
-                if (plan.mode() == Mode.PING_PONG) {
+                if (plan.mode() == TransferPlan.Mode.PING_PONG) {
                     assertThat(outcome.latency().p50())
                             .isPositive()
                             .isLessThanOrEqualTo(outcome.latency().p99());
@@ -77,29 +79,26 @@ class EndsTest {
     }
 
     @Test
-    void anEndTakesOnePlanAfterTheOther() throws Exception {
-        try (PassiveEnd passive = EndKind.ENGINE.passive(LOOPBACK);
-                ActiveEnd active = EndKind.ENGINE.active(LOOPBACK)) {
-            for (BenchOperation operation : BenchOperation.values()) {
-                TransferPlan plan = TransferPlan.pingPong(operation, 8, Waiting.YIELD);
-                active.connect(plan, passive.listen(plan));
-
+    void aProcessTakesOnePlanAfterTheOther() throws Exception {
+        for (Operation operation : Operation.values()) {
+            TransferPlan plan = TransferPlan.pingPong(operation, 8, Waiting.YIELD);
+            try (PassiveEnd passive = EndKind.ENGINE.listen(plan, LOOPBACK);
+                    ActiveEnd active = EndKind.ENGINE.connect(plan, address(passive))) {
                 assertThat(active.run(NANOS).messages()).isPositive();
-
-                active.close();
-                passive.close();
             }
         }
     }
 
     @Test
     void whoWatchesMemoryCannotSleep() throws Exception {
-        TransferPlan plan = TransferPlan.pingPong(BenchOperation.WRITE, 8, Waiting.SLEEP);
-        try (PassiveEnd passive = EndKind.ENGINE.passive(LOOPBACK);
-                ActiveEnd active = EndKind.ENGINE.active(LOOPBACK)) {
-            active.connect(plan, passive.listen(plan));
-
+        TransferPlan plan = TransferPlan.pingPong(Operation.WRITE, 8, Waiting.SLEEP);
+        try (PassiveEnd passive = EndKind.ENGINE.listen(plan, LOOPBACK);
+                ActiveEnd active = EndKind.ENGINE.connect(plan, address(passive))) {
             assertThatThrownBy(() -> active.run(NANOS)).hasMessageContaining("let it spin or yield");
         }
+    }
+
+    private static InetSocketAddress address(PassiveEnd passive) {
+        return new InetSocketAddress(LOOPBACK, passive.port());
     }
 }

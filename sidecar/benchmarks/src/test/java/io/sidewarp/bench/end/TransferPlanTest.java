@@ -7,11 +7,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sidewarp.bench.end.TransferPlan.Operation;
 import org.junit.jupiter.api.Test;
 
 class TransferPlanTest {
 
-    private static final TransferPlan PLAN = TransferPlan.stream(BenchOperation.WRITE, 64, 16);
+    private static final TransferPlan PLAN = TransferPlan.stream(Operation.WRITE, 64, 16);
 
     @Test
     void theDepthIsAMultipleOfTheMessagesForOneCompletion() {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class NetworkTest {
 
     private static String on(Network.Host host, String... arguments) {
-        return Command.run("test", Place.ANYWHERE.at(host).wrap(List.of(arguments)))
+        return ChildProcess.run("test", Place.ANYWHERE.at(host).wrap(List.of(arguments)))
                 .strip();
     }
 

@@ -22,7 +22,7 @@ class PinningTest {
     void noneLeavesTheCommandAsItIs() {
         List<String> command = List.of("iperf3", "-s");
 
-        assertThat(Pinning.parse("none").activePlace().wrap(command)).isEqualTo(command);
+        assertThat(Place.on(Pinning.parse("none").active()).wrap(command)).isEqualTo(command);
     }
 
     @Test

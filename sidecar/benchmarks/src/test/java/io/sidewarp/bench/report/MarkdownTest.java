@@ -50,6 +50,6 @@ class MarkdownTest {
         "1e6, 1000000"
     })
     void figuresHaveThreeDigits(double value, String text) {
-        assertThat(Cells.number(value)).isEqualTo(text);
+        assertThat(Markdown.number(value)).isEqualTo(text);
     }
 }

@@ -8,10 +8,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sidewarp.bench.result.PartResult.Figures;
 import io.sidewarp.cli.Failure;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,8 +21,8 @@ class BenchResultsTest {
 
     private static final RunFacts FACTS = new RunFacts(
             "2026-01-01T00:00:00Z", "abcdef", null, "Linux 6.1", "CPU", 2, 1024, "JDK", "0:1", 3, 400, 1.5);
-    private static final Subject WRITE = new Subject("engine", "write", 64, 16, 4, 1, true, false, 0, "adaptive");
-    private static final Subject PEER = Subject.peer("iperf3", "stream", 131072, "sleep");
+    private static final Subject WRITE = new Subject("engine", "write", 64, 16, 4, 1, true, false, "adaptive");
+    private static final Subject PEER = Subject.of("iperf3", "stream");
 
     @TempDir
     private Path directory;
@@ -28,7 +30,7 @@ class BenchResultsTest {
     private static PartResult part(Subject subject, double... samples) {
         Recorder recorder = new Recorder();
         for (double sample : samples) {
-            recorder.add(subject, Metric.GIGABITS_PER_SECOND, sample);
+            recorder.add("group", false, subject, Map.of(Metric.GIGABITS_PER_SECOND, sample));
         }
         return new PartResult(FACTS, recorder.figures());
     }
@@ -58,14 +60,15 @@ class BenchResultsTest {
     }
 
     @Test
-    void whatRanUnderAQuotaStandsBesideWhatDidNot() {
+    void figuresOfASubjectAreKeptByGroup() {
         Recorder recorder = new Recorder();
-        recorder.add(PEER, Metric.P50_MICROSECONDS, 1);
-        recorder.under(0.5).add(PEER, Metric.P50_MICROSECONDS, 2);
-        PartResult part = new PartResult(FACTS, recorder.figures());
+        recorder.add("one", true, PEER, Map.of(Metric.P50_MICROSECONDS, 1.0));
+        recorder.add("other", false, PEER, Map.of(Metric.P50_MICROSECONDS, 2.0));
 
-        assertThat(part.find(PEER, Metric.P50_MICROSECONDS)).hasValue(new Series(List.of(1.0)));
-        assertThat(part.find(PEER.withQuota(0.5), Metric.P50_MICROSECONDS)).hasValue(new Series(List.of(2.0)));
+        assertThat(recorder.figures())
+                .containsExactly(
+                        new Figures("one", true, PEER, Map.of(Metric.P50_MICROSECONDS, new Series(List.of(1.0)))),
+                        new Figures("other", false, PEER, Map.of(Metric.P50_MICROSECONDS, new Series(List.of(2.0)))));
     }
 
     @Test
@@ -79,9 +82,11 @@ class BenchResultsTest {
         BenchResults results = BenchResults.read(file).with(Part.RATE, part(PEER, 3));
 
         assertThat(results.parts()).containsOnlyKeys(Part.THROUGHPUT, Part.RATE);
-        assertThat(results.parts().get(Part.RATE).find(WRITE)).isEmpty();
-        assertThat(results.parts().get(Part.RATE).find(PEER, Metric.GIGABITS_PER_SECOND))
-                .hasValueSatisfying(series -> assertThat(series.median()).isEqualTo(3));
+        assertThat(results.parts().get(Part.RATE).figures()).singleElement().satisfies(figures -> {
+            assertThat(figures.subject()).isEqualTo(PEER);
+            assertThat(figures.values().get(Metric.GIGABITS_PER_SECOND).median())
+                    .isEqualTo(3);
+        });
     }
 
     @Test
@@ -91,9 +96,11 @@ class BenchResultsTest {
 
         JsonNode json = new ObjectMapper().readTree(file.toFile());
 
-        assertThat(json.at("/version").asInt()).isEqualTo(1);
+        assertThat(json.at("/version").asInt()).isEqualTo(2);
         assertThat(json.at("/parts/THROUGHPUT/facts/commit").asText()).isEqualTo("abcdef");
         JsonNode figures = json.at("/parts/THROUGHPUT/figures/0");
+        assertThat(figures.at("/group").asText()).isEqualTo("group");
+        assertThat(figures.at("/reference").asBoolean()).isFalse();
         assertThat(figures.at("/subject/program").asText()).isEqualTo("engine");
         assertThat(figures.at("/subject/crc").asBoolean()).isTrue();
         JsonNode series = figures.at("/values/gigabits_per_second");

@@ -3,6 +3,8 @@
 
 package io.sidewarp.bench.end.engine;
 
+import io.sidewarp.bench.end.DutyOutcome;
+
 /** Work of an application, in small steps that never block. Belongs to one thread. Allocates nothing once it runs. */
 interface Duty {
 
@@ -18,4 +20,7 @@ interface Duty {
 
     /** Returns whether completions alone trigger the duty. Otherwise the duty has to poll memory all the time. */
     boolean followsCompletions();
+
+    /** Returns the outcome of a duty that is done. */
+    DutyOutcome outcome();
 }

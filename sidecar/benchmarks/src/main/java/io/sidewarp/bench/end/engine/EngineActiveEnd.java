@@ -5,17 +5,14 @@ package io.sidewarp.bench.end.engine;
 
 import io.sidewarp.bench.end.ActiveEnd;
 import io.sidewarp.bench.end.DutyOutcome;
-import io.sidewarp.bench.end.Mode;
 import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.TransferPlan.Mode;
 import io.sidewarp.engine.verbs.QueuePair;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** Connects to the passive end, and posts work. */
 public final class EngineActiveEnd implements ActiveEnd {
@@ -25,36 +22,22 @@ public final class EngineActiveEnd implements ActiveEnd {
     /** Idle connections that are set up at the same time. */
     private static final int CONNECTING = 64;
 
-    private final InetAddress peer;
-    private @Nullable EngineEnd end;
+    private final EngineEnd end;
     private final List<Link> links = new ArrayList<>();
 
-    /** @param peer address of the passive end */
-    public EngineActiveEnd(InetAddress peer) {
-        this.peer = peer;
-    }
-
-    @Override
-    public void connect(TransferPlan plan, int port) throws Exception {
-        EngineEnd opened = new EngineEnd(plan);
-        end = opened;
-        InetSocketAddress address = new InetSocketAddress(peer, port);
+    public EngineActiveEnd(TransferPlan plan, InetSocketAddress peer) throws Exception {
+        end = new EngineEnd(plan);
         for (int i = 0; i < plan.connections(); i++) {
-            QueuePair queuePair = opened.createQueuePair();
+            QueuePair queuePair = end.createQueuePair();
             byte[] reply = queuePair
-                    .connect(address, opened.parameters(i))
+                    .connect(peer, end.parameters(i))
                     .get(PATIENCE_SECONDS, TimeUnit.SECONDS)
                     .privateData();
-            links.add(new Link(queuePair, PeerMemory.decode(reply)));
+            links.add(new Link(end, queuePair, PeerMemory.decode(reply)));
         }
-        connectIdle(opened, address);
-    }
-
-    private static void connectIdle(EngineEnd end, InetSocketAddress address) throws Exception {
-        int first = end.plan().connections();
         List<CompletableFuture<?>> underWay = new ArrayList<>();
-        for (int i = 0; i < end.plan().idle(); i++) {
-            underWay.add(end.createIdleQueuePair().connect(address, end.parameters(first + i)));
+        for (int i = 0; i < plan.idle(); i++) {
+            underWay.add(end.createIdleQueuePair().connect(peer, end.parameters(plan.connections() + i)));
             if (underWay.size() == CONNECTING) {
                 await(underWay);
             }
@@ -69,35 +52,17 @@ public final class EngineActiveEnd implements ActiveEnd {
 
     @Override
     public DutyOutcome run(long nanos) throws Exception {
-        EngineEnd current = end;
-        if (current == null) {
-            throw new IllegalStateException("not connected");
-        }
-        if (current.plan().mode() == Mode.STREAM) {
-            StreamDuty duty = new StreamDuty(current, links, nanos);
-            return carryOut(current, duty, duty::outcome);
-        }
-        PingPong duty = switch (current.plan().operation()) {
-            case WRITE -> new WritePingPong(current, links.getFirst(), nanos);
-            case READ -> new ReadPingPong(current, links.getFirst(), nanos);
-            case SEND -> new SendPingPong(current, links.getFirst(), nanos);
-        };
-        return carryOut(current, duty, duty::outcome);
-    }
-
-    private static DutyOutcome carryOut(EngineEnd end, Duty duty, Supplier<DutyOutcome> outcome) throws Exception {
+        Duty duty = end.plan().mode() == Mode.STREAM
+                ? new StreamDuty(end, links, nanos)
+                : new PingPong(Exchange.of(end, links.getFirst()), nanos);
         DutyRunner.start(duty, end.plan().waiting(), end.loop(), end.completions())
                 .finished()
                 .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        return outcome.get();
+        return duty.outcome();
     }
 
     @Override
     public void close() {
-        links.clear();
-        if (end != null) {
-            end.close();
-            end = null;
-        }
+        end.close();
     }
 }

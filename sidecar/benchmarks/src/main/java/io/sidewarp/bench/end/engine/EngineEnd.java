@@ -5,10 +5,10 @@ package io.sidewarp.bench.end.engine;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
-import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.Layout;
-import io.sidewarp.bench.end.Mode;
 import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.TransferPlan.Mode;
+import io.sidewarp.bench.end.TransferPlan.Operation;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
@@ -99,7 +99,7 @@ final class EngineEnd implements AutoCloseable {
     QueuePair createQueuePair() {
         QueuePair queuePair = device.createQueuePair(
                 new QueuePairAttributes(domain, completions, completions, 2 * plan.depth() + SPARE_WORK, RECEIVES));
-        if (plan.operation() == BenchOperation.SEND && plan.mode() == Mode.PING_PONG) {
+        if (plan.operation() == Operation.SEND && plan.mode() == Mode.PING_PONG) {
             WorkRequest receive = new WorkRequest();
             for (int i = 0; i < RECEIVES; i++) {
                 require(queuePair.postReceive(

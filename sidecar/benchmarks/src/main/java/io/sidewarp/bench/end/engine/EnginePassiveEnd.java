@@ -3,12 +3,12 @@
 
 package io.sidewarp.bench.end.engine;
 
-import io.sidewarp.bench.end.Mode;
 import io.sidewarp.bench.end.PassiveEnd;
 import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.TransferPlan.Mode;
+import io.sidewarp.bench.end.TransferPlan.Operation;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.QueuePair;
 import java.net.InetAddress;
@@ -24,47 +24,40 @@ public final class EnginePassiveEnd implements PassiveEnd {
     private static final int BACKLOG = 128;
     private static final Duration STARTUP_TIMEOUT = Duration.ofSeconds(10);
 
-    private final InetAddress address;
-    private @Nullable EngineEnd end;
+    private final EngineEnd end;
+    private final int port;
     private volatile @Nullable DutyRunner runner;
 
     /** @param address where it listens */
-    public EnginePassiveEnd(InetAddress address) {
-        this.address = address;
+    public EnginePassiveEnd(TransferPlan plan, InetAddress address) throws Exception {
+        end = new EngineEnd(plan);
+        ListenAttributes attributes =
+                new ListenAttributes(Llp.TCP, end.parameters(0).mpa(), BACKLOG, BACKLOG, STARTUP_TIMEOUT);
+        port = end.device()
+                .listen(new InetSocketAddress(address, 0), attributes, this::accept)
+                .get(PATIENCE_SECONDS, TimeUnit.SECONDS)
+                .localAddress()
+                .getPort();
     }
 
     @Override
-    public int listen(TransferPlan plan) throws Exception {
-        EngineEnd opened = new EngineEnd(plan);
-        end = opened;
-        ListenAttributes attributes =
-                new ListenAttributes(Llp.TCP, opened.parameters(0).mpa(), BACKLOG, BACKLOG, STARTUP_TIMEOUT);
-        Listener listener = opened.device()
-                .listen(new InetSocketAddress(address, 0), attributes, request -> accept(opened, request))
-                .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        return listener.localAddress().getPort();
+    public int port() {
+        return port;
     }
 
     /** Accepts a connection; runs on the event loop. */
-    private void accept(EngineEnd opened, ConnectionRequest request) {
+    private void accept(ConnectionRequest request) {
+        TransferPlan plan = end.plan();
         PeerMemory peer = PeerMemory.decode(request.privateData());
-        QueuePair queuePair = peer.connection() < opened.plan().connections()
-                ? opened.createQueuePair()
-                : opened.createIdleQueuePair();
-        var accepted = request.accept(queuePair, opened.parameters(peer.connection()));
-        if (opened.plan().mode() == Mode.PING_PONG) {
-            accepted.thenRun(() -> serve(opened, new Link(queuePair, peer)));
-        }
-    }
-
-    private void serve(EngineEnd opened, Link link) {
-        Duty duty = switch (opened.plan().operation()) {
-            case WRITE -> new WriteEcho(opened, link);
-            case SEND -> new SendEcho(opened, link);
-            case READ -> null;
-        };
-        if (duty != null) {
-            runner = DutyRunner.start(duty, opened.plan().waiting(), opened.loop(), opened.completions());
+        QueuePair queuePair =
+                peer.connection() < plan.connections() ? end.createQueuePair() : end.createIdleQueuePair();
+        var accepted = request.accept(queuePair, end.parameters(peer.connection()));
+        if (plan.mode() == Mode.PING_PONG && plan.operation() != Operation.READ) {
+            accepted.thenRun(() -> runner = DutyRunner.start(
+                    new Echo(Exchange.of(end, new Link(end, queuePair, peer))),
+                    plan.waiting(),
+                    end.loop(),
+                    end.completions()));
         }
     }
 
@@ -74,11 +67,7 @@ public final class EnginePassiveEnd implements PassiveEnd {
         if (running != null) {
             running.stop();
             running.finished().exceptionally(ignored -> null).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-            runner = null;
         }
-        if (end != null) {
-            end.close();
-            end = null;
-        }
+        end.close();
     }
 }

@@ -4,32 +4,23 @@
 package io.sidewarp.bench.end.engine;
 
 import io.sidewarp.bench.end.DutyOutcome;
-import io.sidewarp.cli.perf.Histogram;
+import org.HdrHistogram.Histogram;
 
 /** Active end of a ping-pong; measures the time of each message. */
-abstract class PingPong implements Duty {
+final class PingPong implements Duty {
 
-    private final Histogram histogram = new Histogram();
+    private final Histogram histogram = DutyOutcome.newHistogram();
+    private final Exchange exchange;
     private final long nanos;
-    private final int ways;
     private long begin;
     private long sent;
     private boolean started;
 
-    /**
-     * @param nanos time of the measurement
-     * @param ways 2 if a round has two messages, otherwise 1
-     */
-    PingPong(long nanos, int ways) {
+    /** @param nanos time of the measurement */
+    PingPong(Exchange exchange, long nanos) {
+        this.exchange = exchange;
         this.nanos = nanos;
-        this.ways = ways;
     }
-
-    /** Sends a message. */
-    abstract void send();
-
-    /** Takes the answer if it has arrived. Returns whether it has. */
-    abstract boolean receive();
 
     @Override
     public boolean poll() {
@@ -37,27 +28,33 @@ abstract class PingPong implements Duty {
             started = true;
             begin = System.nanoTime();
             sent = begin;
-            send();
+            exchange.send();
             return true;
         }
-        if (!receive()) {
+        if (!exchange.receive()) {
             return false;
         }
         long now = System.nanoTime();
-        histogram.record((now - sent) / ways);
+        histogram.recordValue((now - sent) / exchange.ways());
         sent = now;
         if (!isDone()) {
-            send();
+            exchange.send();
         }
         return true;
     }
 
     @Override
     public boolean isDone() {
-        return histogram.count() > 0 && sent - begin >= nanos;
+        return histogram.getTotalCount() > 0 && sent - begin >= nanos;
     }
 
-    DutyOutcome outcome() {
+    @Override
+    public boolean followsCompletions() {
+        return exchange.followsCompletions();
+    }
+
+    @Override
+    public DutyOutcome outcome() {
         return DutyOutcome.pingPong(sent - begin, histogram);
     }
 }

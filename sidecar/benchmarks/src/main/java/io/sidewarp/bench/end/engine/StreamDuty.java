@@ -3,10 +3,10 @@
 
 package io.sidewarp.bench.end.engine;
 
-import io.sidewarp.bench.end.BenchOperation;
 import io.sidewarp.bench.end.DutyOutcome;
 import io.sidewarp.bench.end.Layout;
 import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.TransferPlan.Operation;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkRequest;
 import java.util.List;
@@ -40,7 +40,7 @@ final class StreamDuty implements Duty {
         this.links = links;
         this.nanos = nanos;
         completions = new Completions(end.completions());
-        opcode = plan.operation() == BenchOperation.READ ? Opcode.RDMA_READ : Opcode.RDMA_WRITE;
+        opcode = plan.operation() == Operation.READ ? Opcode.RDMA_READ : Opcode.RDMA_WRITE;
         posted = new long[links.size()];
         underWay = new int[links.size()];
     }
@@ -89,7 +89,8 @@ final class StreamDuty implements Duty {
         return true;
     }
 
-    DutyOutcome outcome() {
+    @Override
+    public DutyOutcome outcome() {
         return DutyOutcome.stream(last - begin, messages);
     }
 
@@ -103,25 +104,16 @@ final class StreamDuty implements Duty {
     }
 
     private void post(int index, int count) {
-        Link link = links.get(index);
         for (int i = 1; i <= count; i++) {
             long offset = end.layout().slot(index, posted[index]++);
-            request.reset(index, opcode)
-                    .addSge(end.region(), offset, plan.size())
-                    .remote(link.peer().stag(), link.peer().taggedOffset() + offset)
-                    .signaled(i % plan.signal() == 0);
-            EngineEnd.require(link.queuePair().postSend(request));
+            links.get(index).transfer(request, opcode, index, offset, offset, plan.size(), i % plan.signal() == 0);
         }
         underWay[index] += count;
     }
 
     private void fence(int index) {
-        Link link = links.get(index);
         long offset = end.layout().fence(index);
-        request.reset(FENCE_ID, Opcode.RDMA_READ)
-                .addSge(end.region(), offset, Layout.FENCE)
-                .remote(link.peer().stag(), link.peer().taggedOffset() + offset);
-        EngineEnd.require(link.queuePair().postSend(request));
+        links.get(index).transfer(request, Opcode.RDMA_READ, FENCE_ID, offset, offset, Layout.FENCE, true);
         fences++;
     }
 }
