@@ -37,6 +37,7 @@ class ArchitectureTest {
     private static final String RDMAP = "io.sidewarp.engine.rdmap..";
     private static final String VERBS = "io.sidewarp.engine.verbs..";
     private static final String NET = "io.sidewarp.engine.net..";
+    private static final String SCTP_SOCKET = "io.sidewarp.engine.net.sctp.socket";
     private static final String USRSCTP = "io.sidewarp.engine.net.sctp.usrsctp";
     private static final String KERNEL_SCTP = "io.sidewarp.engine.net.sctp.kernel";
     private static final String LINUX = "io.sidewarp.engine.linux";
@@ -113,7 +114,7 @@ class ArchitectureTest {
     void nativeCodeIsCalledByMemoryAndByTheBindingsOfLinuxSctpAndVerbsOnly() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages(MEMORY, LINUX, USRSCTP, KERNEL_SCTP, KERNEL_VERBS)
+                .resideOutsideOfPackages(MEMORY, LINUX, SCTP_SOCKET, USRSCTP, KERNEL_SCTP, KERNEL_VERBS)
                 .should()
                 .dependOnClassesThat()
                 .belongToAnyOf(Linker.class, SymbolLookup.class, Arena.class)

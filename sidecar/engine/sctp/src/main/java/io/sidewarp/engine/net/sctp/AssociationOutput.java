@@ -28,6 +28,7 @@ final class AssociationOutput implements SctpPacketOutput {
     private final UdpEndpoint endpoint;
     private final UdpAssociation association;
     private final TsnTracker tsns;
+    private final PathProbe path;
     private final ArrayDeque<Integer> tags = new ArrayDeque<>(TAGS + 1);
     private InetSocketAddress remote;
     private @Nullable StagingBuffer packet;
@@ -37,10 +38,11 @@ final class AssociationOutput implements SctpPacketOutput {
 
     private boolean closed;
 
-    AssociationOutput(UdpEndpoint endpoint, UdpAssociation association, TsnTracker tsns, PeerKey peer) {
+    AssociationOutput(UdpEndpoint endpoint, UdpAssociation association, TsnTracker tsns, PathProbe path, PeerKey peer) {
         this.endpoint = endpoint;
         this.association = association;
         this.tsns = tsns;
+        this.path = path;
         this.remote = new InetSocketAddress(peer.address(), peer.udpPort());
     }
 
@@ -77,12 +79,8 @@ final class AssociationOutput implements SctpPacketOutput {
         if (!endpoint.loop().inEventLoop()) {
             return WireBuffer.allocate(length);
         }
-        packet = endpoint.channel().acquire(length);
-        if (packet == null) {
-            endpoint.count().outputDropped.increment();
-            return null;
-        }
-        return packet.wire();
+        packet = endpoint.output().acquire(length);
+        return packet == null ? null : packet.wire();
     }
 
     @Override
@@ -99,13 +97,11 @@ final class AssociationOutput implements SctpPacketOutput {
     }
 
     private void writeCopy(WireBuffer output, int length) {
-        StagingBuffer buffer = closed ? null : endpoint.channel().acquire(length);
-        if (buffer == null) {
-            endpoint.count().outputDropped.increment();
-        } else {
+        StagingBuffer buffer = closed ? null : endpoint.output().acquire(length);
+        if (buffer != null) {
             buffer.wire().putBytes(0, output, 0, length);
             write(buffer, length);
-            endpoint.flush();
+            endpoint.output().flush();
         }
     }
 
@@ -113,10 +109,10 @@ final class AssociationOutput implements SctpPacketOutput {
         try {
             inspectOutput(buffer.wire(), length);
         } catch (RuntimeException | Error e) {
-            endpoint.channel().release(buffer);
+            endpoint.output().release(buffer);
             throw e;
         }
-        int packetSize = association.packetSize();
+        int packetSize = path.packetSize();
         if (length <= packetSize) {
             endpoint.output().write(buffer, length, remote, packetSize);
         } else {
@@ -140,7 +136,7 @@ final class AssociationOutput implements SctpPacketOutput {
                 end = endOfPart(chunks, begin, length, packetSize);
             }
         } finally {
-            endpoint.channel().release(whole);
+            endpoint.output().release(whole);
         }
     }
 
@@ -161,27 +157,27 @@ final class AssociationOutput implements SctpPacketOutput {
     private void writePart(WireBuffer chunks, int begin, int end) {
         int header = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
         int length = header + end - begin;
-        StagingBuffer part = endpoint.channel().acquire(length);
+        StagingBuffer part = endpoint.output().acquire(length);
         if (part == null) {
-            endpoint.count().outputDropped.increment();
             return;
         }
         part.wire().putBytes(0, chunks, 0, header);
         part.wire().putBytes(header, chunks, begin, end - begin);
-        endpoint.output().write(part, length, remote, association.packetSize());
+        endpoint.output().write(part, length, remote, path.packetSize());
     }
 
     /** Sends a probe of the path if one is due. */
-    void probe(PathProbe probe, PeerKey peer, long nanoTime) {
-        if (closed || peerTag == 0 || !probe.isDue(nanoTime)) {
+    void probe(long nanoTime) {
+        if (closed || peerTag == 0 || !path.isDue(nanoTime)) {
             return;
         }
-        StagingBuffer buffer = endpoint.channel().acquire(endpoint.packetSize());
+        StagingBuffer buffer = endpoint.output().acquire(endpoint.packetSize());
         if (buffer == null) {
             return;
         }
+        PeerKey peer = association.key();
         SctpPacketFlyweight.header(buffer.wire(), peer.localPort(), peer.remotePort(), peerTag);
-        int length = probe.write(buffer.wire(), nanoTime);
+        int length = path.write(buffer.wire(), nanoTime);
         endpoint.output().write(buffer, length, remote, length);
     }
 

@@ -4,6 +4,8 @@
 package io.sidewarp.engine.net.sctp;
 
 import io.sidewarp.engine.memory.WireBuffer;
+import java.net.InetAddress;
+import org.jspecify.annotations.Nullable;
 
 /** User messages and events of one association, from and to any SCTP implementation below. Belongs to one thread. */
 public interface MessageSocket {
@@ -36,6 +38,30 @@ public interface MessageSocket {
         }
     }
 
+    /** Takes messages and events of the association, and ignores those that are of no use. */
+    interface Receiver {
+
+        /** Takes a message, or a part of one. {@code complete} is true for the last part. */
+        default void onMessage(int stream, int payloadProtocol, int length, boolean complete) {}
+
+        default void onUp(int inboundStreams, int outboundStreams) {}
+
+        /** Takes the peer's Adaptation Layer Indication, right after {@link #onUp}. */
+        default void onAdaptation(int indication) {}
+
+        /** Handles the failure of the association. The cause is for people, and null if the socket knows none. */
+        default void onLost(@Nullable String cause) {}
+
+        /** Handles that the peer restarted the association. */
+        default void onRestarted() {}
+
+        /** Handles that the graceful end is complete. */
+        default void onShutDown() {}
+
+        /** Handles that a path to the peer stopped answering, or answers again. */
+        default void onPath(InetAddress path, boolean active) {}
+    }
+
     /** Sends a message, unordered and in one chunk. */
     SendResult send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length);
 
@@ -43,12 +69,13 @@ public interface MessageSocket {
     int sendError();
 
     /**
-     * Takes the next message or event.
+     * Hands the next message or event to the receiver, as the last step of this method. Events that need no answer are
+     * skipped.
      *
      * @param into receives a message, from offset 0; a longer message comes in parts
      * @return false when there is none
      */
-    boolean receive(WireBuffer into, SctpReceived received);
+    boolean receive(WireBuffer into, Receiver receiver);
 
     /** Begins the graceful end. */
     void shutdown();

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 final class PacketBundler {
 
     private final UdpChannel channel;
-    private final PacketChecksum checksum;
-    private final UdpCounters counters;
+    private final UdpEndpoint endpoint;
+    private final PacketChecksum checksum = new PacketChecksum();
     private @Nullable StagingBuffer held;
     private @Nullable InetSocketAddress heldTo;
     private int heldLength;
@@ -27,14 +27,24 @@ final class PacketBundler {
 
     private int lastTsn;
 
-    PacketBundler(UdpChannel channel, PacketChecksum checksum, UdpCounters counters) {
+    PacketBundler(UdpChannel channel, UdpEndpoint endpoint) {
         this.channel = channel;
-        this.checksum = checksum;
-        this.counters = counters;
+        this.endpoint = endpoint;
+    }
+
+    /** Returns a buffer for a packet, or null when the packet is to be dropped; see {@link UdpChannel#acquire}. */
+    @Nullable
+    StagingBuffer acquire(int length) {
+        return channel.acquire(length);
+    }
+
+    /** Releases a buffer that was acquired and not used. */
+    void release(StagingBuffer buffer) {
+        channel.release(buffer);
     }
 
     /**
-     * Sends a packet with the next {@link #flush} at the latest.
+     * Sends a packet with the next {@link #flush} at the latest. Takes the buffer.
      *
      * @param packetSize most bytes of a packet to that address
      */
@@ -63,7 +73,7 @@ final class PacketBundler {
             held = null;
             heldTo = null;
             checksum.fill(buffer.wire(), heldLength);
-            counters.sentPackets.increment();
+            endpoint.increment(SctpCounter.SENT_PACKETS);
             channel.write(buffer, heldLength, to);
         }
     }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.net.sctp;
 
+import io.sidewarp.engine.verbs.AssociationPath;
 import java.util.List;
 
 /**
@@ -16,7 +17,7 @@ import java.util.List;
  * @param pendingChunks chunks that were given to SCTP and are not sent yet
  */
 public record SctpAssociationFacts(
-        List<SctpPathFacts> paths,
+        List<AssociationPath> paths,
         long peerWindow,
         int inboundStreams,
         int outboundStreams,

@@ -42,8 +42,8 @@ public interface SctpEndpoint {
     CompletableFuture<SctpAssociation> connect(
             SctpDestination destination, Duration timeout, SctpAssociationHandler handler);
 
-    /** Returns the counters so far. */
-    SctpCounters counters();
+    /** Returns a counter so far. */
+    long count(SctpCounter counter);
 
     /** Aborts all associations, stops listening and releases the ports. */
     CompletableFuture<Void> close();

@@ -34,7 +34,6 @@ public final class SctpOverUdp implements SctpStack {
             return CompletableFuture.failedFuture(new IllegalArgumentException(
                     "SCTP in UDP binds to one address, and not to a wildcard: name one of " + local));
         }
-        return UdpEndpoint.open(protocol, loops, loop, local.getFirst(), adaptation, settings)
-                .thenApply(endpoint -> endpoint);
+        return UdpEndpoint.open(protocol, loops, loop, local.getFirst(), adaptation, settings);
     }
 }

@@ -4,7 +4,7 @@
 package io.sidewarp.engine.net.sctp;
 
 import io.sidewarp.engine.memory.WireBuffer;
-import org.jspecify.annotations.Nullable;
+import java.net.InetAddress;
 
 /** The protocol's side of one association, for stacks that carry its packets. Belongs to one thread. */
 public interface SctpSocket extends MessageSocket {
@@ -18,7 +18,10 @@ public interface SctpSocket extends MessageSocket {
     /** Takes a packet of the peer. */
     void input(WireBuffer packet, int offset, int length);
 
-    /** Returns the state of the association, or null when there is none any more. */
-    @Nullable
-    SctpSocketStatus status();
+    /**
+     * Returns the state of the association, or {@link SctpAssociationFacts#NONE} when there is none any more.
+     *
+     * @param pathMtu most bytes of a packet on the only path
+     */
+    SctpAssociationFacts facts(InetAddress remote, int pathMtu, long unacknowledged, long pending);
 }

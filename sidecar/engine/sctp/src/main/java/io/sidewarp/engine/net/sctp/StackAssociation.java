@@ -10,6 +10,7 @@ import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.PeerLimit;
 import io.sidewarp.engine.net.StallWatch;
+import io.sidewarp.engine.net.sctp.SctpConnectException.Reason;
 import java.time.Duration;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The user is called only after the code of the stack has returned. Everything happens on the loop that owns the
  * association.
  */
-public abstract class StackAssociation implements SctpAssociation {
+public abstract class StackAssociation implements SctpAssociation, MessageSocket.Receiver {
 
     private enum State {
         BEGINNING,
@@ -42,9 +43,9 @@ public abstract class StackAssociation implements SctpAssociation {
     private final WireBuffer messages;
     private final SctpAssociationHandler handler;
     private final @Nullable CompletableFuture<SctpAssociation> connected;
-    private final SctpReceived received = new SctpReceived();
     private final Runnable drive = this::driveGuarded;
     private final Runnable wake = this::onWakeTime;
+    private final Runnable advance = this::advance;
     private final StallWatch stallWatch;
 
     private State state = State.BEGINNING;
@@ -58,16 +59,11 @@ public abstract class StackAssociation implements SctpAssociation {
     private long submitted;
     private boolean touched;
     private boolean shuttingDown;
-    private boolean endedHere;
-    private boolean refused;
     private boolean outputWanted;
     private boolean driveScheduled;
     private boolean full;
     private boolean acknowledgedWanted;
     private long acknowledgedTold;
-    private boolean wakeWanted;
-    private long wakeNanos;
-    private long wakeTaskNanos;
 
     /**
      * @param messages buffer of received messages; the associations of a loop may share it
@@ -92,6 +88,11 @@ public abstract class StackAssociation implements SctpAssociation {
     /** Returns the handler that provides the association's user. */
     protected final SctpAssociationHandler handler() {
         return handler;
+    }
+
+    /** Returns whether this side began the association, or is beginning it. */
+    protected final boolean isOutgoing() {
+        return connected != null;
     }
 
     // Methods of a stack.
@@ -119,10 +120,7 @@ public abstract class StackAssociation implements SctpAssociation {
     /** Removes the association from all tables, because it is over. The socket is closed next. */
     protected abstract void onFinished();
 
-    /** Notes that a path to the peer has changed. */
-    protected void onPath(SctpReceived change) {}
-
-    /** Returns why the association was lost, for people. Null if the stack knows no more than {@link SctpReceived}. */
+    /** Returns why the association was lost, for people. Null if the stack knows no more than the socket. */
     protected @Nullable String lossCause() {
         return null;
     }
@@ -131,14 +129,15 @@ public abstract class StackAssociation implements SctpAssociation {
 
     /** Begins an association with the peer. */
     protected final void begin(Duration timeout, Runnable connect) {
-        deadline = loop.schedule(
-                () -> finish(false, "no answer within " + timeout.toMillis() + " ms"),
-                timeout.toNanos(),
-                TimeUnit.NANOSECONDS);
+        endIn(timeout, () -> finish(false, Reason.NO_ANSWER, "no answer within " + timeout.toMillis() + " ms"));
         guard(connect);
         if (connected != null) {
             connected.whenComplete((ignored, failure) -> endIfCancelled(connected));
         }
+    }
+
+    private void endIn(Duration timeout, Runnable end) {
+        deadline = loop.schedule(end, timeout.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     private void endIfCancelled(CompletableFuture<SctpAssociation> attempt) {
@@ -148,7 +147,7 @@ public abstract class StackAssociation implements SctpAssociation {
         if (loop.inEventLoop()) {
             endNow("nobody waits for it");
         } else {
-            loop.execute(() -> endNow("nobody waits for it"));
+            loop.execute(() -> endIfCancelled(attempt));
         }
     }
 
@@ -183,32 +182,16 @@ public abstract class StackAssociation implements SctpAssociation {
      */
     protected final boolean drain(int limit) {
         for (int i = 0; i < limit; i++) {
-            if (!isLive() || !socket().receive(messages, received)) {
+            if (!isLive() || !socket().receive(messages, this)) {
                 establish();
                 return false;
-            }
-            switch (received.kind) {
-                case MESSAGE -> onMessage();
-                case UP -> onUp();
-                case ADAPTATION -> peerAdaptation = OptionalInt.of(received.adaptation);
-                case LOST -> onLost();
-                case RESTARTED -> endNow("the peer restarted the association");
-                case SHUT_DOWN -> onShutDown();
-                case PATH -> onPath(received);
-                case OTHER -> {
-                    // Nothing to do.
-                }
             }
         }
         return isLive();
     }
 
-    private void onUp() {
-        onUp(received.inboundStreams, received.outboundStreams);
-    }
-
-    /** Notes that the association is up. */
-    protected final void onUp(int inbound, int outbound) {
+    @Override
+    public final void onUp(int inbound, int outbound) {
         inboundStreams = inbound;
         outboundStreams = outbound;
         state = State.STARTING;
@@ -217,13 +200,18 @@ public abstract class StackAssociation implements SctpAssociation {
         }
     }
 
+    @Override
+    public final void onAdaptation(int indication) {
+        peerAdaptation = OptionalInt.of(indication);
+    }
+
     /** Tells the user that the association is up, after all facts of the start are known. */
     private void establish() {
         if (state != State.STARTING) {
             return;
         }
         state = State.ESTABLISHED;
-        cancelDeadline();
+        cancel(deadline);
         SctpUser newUser = handler.onAssociation(this);
         user = newUser;
         newUser.onEstablished(inboundStreams, outboundStreams, peerAdaptation);
@@ -232,29 +220,35 @@ public abstract class StackAssociation implements SctpAssociation {
         }
     }
 
-    private void onMessage() {
+    @Override
+    public final void onMessage(int stream, int payloadProtocol, int length, boolean complete) {
         establish();
-        if (!received.complete) {
+        if (!complete) {
             endNow("the peer sent a message of more than " + messages.capacity() + " bytes");
         } else if (user != null && state == State.ESTABLISHED) {
-            user.onMessage(received.stream, received.payloadProtocol, messages, 0, received.length);
+            user.onMessage(stream, payloadProtocol, messages, 0, length);
         }
     }
 
-    private void onLost() {
-        String cause = received.cause == null ? lossCause() : received.cause;
+    @Override
+    public final void onLost(@Nullable String told) {
+        String cause = told == null ? lossCause() : told;
         if (cause == null) {
             cause = state == State.ESTABLISHED
                     ? "the peer does not answer"
                     : "SCTP ended the attempt to begin the association: it cannot use the answer of the peer";
         }
-        refused = true;
-        finish(false, cause);
+        finish(false, Reason.REFUSED, cause);
     }
 
-    private void onShutDown() {
-        refused = true;
-        finish(true, shuttingDown ? "shut down" : "the peer shut the association down");
+    @Override
+    public final void onRestarted() {
+        endNow("the peer restarted the association");
+    }
+
+    @Override
+    public final void onShutDown() {
+        finish(true, Reason.REFUSED, shuttingDown ? "shut down" : "the peer shut the association down");
     }
 
     /** Ends the batch of input. */
@@ -297,11 +291,7 @@ public abstract class StackAssociation implements SctpAssociation {
 
     private void driveGuarded() {
         driveScheduled = false;
-        try {
-            advance();
-        } catch (RuntimeException | Error e) {
-            fail(e);
-        }
+        guard(advance);
         flush();
     }
 
@@ -357,11 +347,7 @@ public abstract class StackAssociation implements SctpAssociation {
     private void endUnlessTold() {
         int error = socket().sendError();
         touch();
-        try {
-            drain(Integer.MAX_VALUE);
-        } catch (RuntimeException | Error e) {
-            fail(e);
-        }
+        guard(() -> drain(Integer.MAX_VALUE));
         inputDone();
         if (isLive()) {
             endNow("SCTP takes no message (error number " + error + ")");
@@ -417,36 +403,20 @@ public abstract class StackAssociation implements SctpAssociation {
 
     @Override
     public final void wakeAt(long nanoTime) {
-        wakeWanted = true;
-        wakeNanos = nanoTime;
-        if (wakeTask == null || nanoTime - wakeTaskNanos < 0) {
-            scheduleWake();
-        }
-    }
-
-    private void scheduleWake() {
-        cancelWake();
-        wakeTaskNanos = wakeNanos;
-        long delay = Math.max(0, wakeNanos - System.nanoTime());
-        wakeTask = loop.schedule(wake, delay, TimeUnit.NANOSECONDS);
+        cancel(wakeTask);
+        wakeTask = loop.schedule(wake, Math.max(0, nanoTime - System.nanoTime()), TimeUnit.NANOSECONDS);
     }
 
     private void onWakeTime() {
         wakeTask = null;
         SctpUser current = user;
-        if (!wakeWanted || current == null || state != State.ESTABLISHED) {
-            return;
+        if (current != null && state == State.ESTABLISHED) {
+            guard(() -> {
+                current.onWake();
+                advance();
+            });
+            flush();
         }
-        if (wakeNanos - System.nanoTime() > 0) {
-            scheduleWake();
-            return;
-        }
-        wakeWanted = false;
-        guard(() -> {
-            current.onWake();
-            advance();
-        });
-        flush();
     }
 
     // The end.
@@ -457,10 +427,9 @@ public abstract class StackAssociation implements SctpAssociation {
             return;
         }
         shuttingDown = true;
-        deadline = loop.schedule(
-                () -> endNow("the peer did not complete the shutdown within " + shutdownTimeout.toMillis() + " ms"),
-                shutdownTimeout.toNanos(),
-                TimeUnit.NANOSECONDS);
+        endIn(
+                shutdownTimeout,
+                () -> endNow("the peer did not complete the shutdown within " + shutdownTimeout.toMillis() + " ms"));
         socket().shutdown();
         loop.execute(this::flush);
     }
@@ -472,7 +441,7 @@ public abstract class StackAssociation implements SctpAssociation {
             state = State.ENDING;
             loop.execute(() -> {
                 flush();
-                finish(false, "aborted: " + reason);
+                finish(false, Reason.ABORTED, "aborted: " + reason);
             });
         }
     }
@@ -480,28 +449,31 @@ public abstract class StackAssociation implements SctpAssociation {
     /** Aborts the association, and tells the user at once. Must not be called from within a call by the user. */
     protected final void endNow(String cause) {
         if (state != State.CLOSED) {
-            endedHere = true;
             if (state == State.ESTABLISHED || state == State.STARTING) {
                 socket().abort(cause);
             }
-            finish(false, cause);
+            finish(false, Reason.ABORTED, cause);
             flush();
         }
     }
 
-    /** Ends the association without a message to the peer. */
-    protected final void finish(boolean graceful, String cause) {
+    /**
+     * Ends the association without a message to the peer.
+     *
+     * @param reason what an attempt to begin the association fails with
+     */
+    protected final void finish(boolean graceful, Reason reason, String cause) {
         if (state == State.CLOSED) {
             return;
         }
         state = State.CLOSED;
-        cancelDeadline();
-        cancelWake();
+        cancel(deadline);
+        cancel(wakeTask);
         stallWatch.end();
         onFinished();
         socket().close();
         if (connected != null) {
-            connected.completeExceptionally(new SctpConnectException(failureReason(), cause));
+            connected.completeExceptionally(new SctpConnectException(reason, cause));
         }
         if (user != null) {
             try {
@@ -512,24 +484,9 @@ public abstract class StackAssociation implements SctpAssociation {
         }
     }
 
-    private SctpConnectException.Reason failureReason() {
-        if (refused) {
-            return SctpConnectException.Reason.REFUSED;
-        }
-        return endedHere ? SctpConnectException.Reason.ABORTED : SctpConnectException.Reason.NO_ANSWER;
-    }
-
-    private void cancelDeadline() {
-        if (deadline != null) {
-            deadline.cancel(false);
-            deadline = null;
-        }
-    }
-
-    private void cancelWake() {
-        if (wakeTask != null) {
-            wakeTask.cancel(false);
-            wakeTask = null;
+    private static void cancel(@Nullable ScheduledFuture<?> task) {
+        if (task != null) {
+            task.cancel(false);
         }
     }
 

@@ -7,7 +7,6 @@ import io.sidewarp.engine.memory.WireBuffer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,7 +18,6 @@ final class UdpAssociation extends StackAssociation {
     private static final Logger LOG = LoggerFactory.getLogger(UdpAssociation.class);
 
     private final UdpEndpoint endpoint;
-    private final boolean incoming;
     private final SctpSocket socket;
     private final PathProbe probe;
     private final TsnTracker tsns = new TsnTracker();
@@ -38,7 +36,8 @@ final class UdpAssociation extends StackAssociation {
     /** Verification Tag of the last received packet. */
     private int inputTag;
 
-    private UdpAssociation(
+    /** @param connected completes when the association is up; null if the peer begins it */
+    UdpAssociation(
             UdpEndpoint endpoint,
             PeerKey key,
             SctpAssociationHandler handler,
@@ -46,26 +45,13 @@ final class UdpAssociation extends StackAssociation {
         super(endpoint.loops(), endpoint.loop(), endpoint.settings(), endpoint.messages(), handler, connected);
         this.endpoint = endpoint;
         this.key = key;
-        this.incoming = connected == null;
-        this.output = new AssociationOutput(endpoint, this, tsns, key);
         this.localAddress = new InetSocketAddress(endpoint.localAddresses().getFirst(), key.localPort());
         this.remoteAddress = new InetSocketAddress(key.address(), key.remotePort());
         this.probe = new PathProbe(
                 key.address(), endpoint.packetSize(), endpoint.settings().heartbeatInterval());
+        this.output = new AssociationOutput(endpoint, this, tsns, probe, key);
         this.socket = endpoint.protocol()
                 .open(key.localPort(), endpoint.packetSize(), endpoint.adaptation(), endpoint.settings(), output);
-    }
-
-    static UdpAssociation outgoing(
-            UdpEndpoint endpoint,
-            PeerKey key,
-            SctpAssociationHandler handler,
-            CompletableFuture<SctpAssociation> connected) {
-        return new UdpAssociation(endpoint, key, handler, connected);
-    }
-
-    static UdpAssociation incoming(UdpEndpoint endpoint, PeerKey key, SctpAssociationHandler handler) {
-        return new UdpAssociation(endpoint, key, handler, null);
     }
 
     void connect(Duration timeout) {
@@ -74,11 +60,6 @@ final class UdpAssociation extends StackAssociation {
 
     void listen() {
         guard(socket::listen);
-    }
-
-    /** Returns whether the peer began the association, or is beginning it. */
-    boolean isIncoming() {
-        return incoming;
     }
 
     PeerKey key() {
@@ -162,11 +143,6 @@ final class UdpAssociation extends StackAssociation {
         }
     }
 
-    /** Returns the bytes of the largest packet that the path is known to carry. */
-    int packetSize() {
-        return probe.packetSize();
-    }
-
     private void probe() {
         if (!up) {
             return;
@@ -181,7 +157,7 @@ final class UdpAssociation extends StackAssociation {
                     localAddress.getAddress().getHostAddress(),
                     probe.packetSize());
         }
-        output.probe(probe, key, now);
+        output.probe(now);
     }
 
     /**
@@ -204,11 +180,6 @@ final class UdpAssociation extends StackAssociation {
         }
     }
 
-    /** Drops a half-open association. The user has not been told about it. */
-    void forget() {
-        finish(false, "half open for too long");
-    }
-
     @Override
     protected MessageSocket socket() {
         return socket;
@@ -223,7 +194,7 @@ final class UdpAssociation extends StackAssociation {
     protected boolean admit() {
         // The packet that completed the set-up was the peer's COOKIE ECHO or COOKIE ACK.
         output.settle(inputTag);
-        if (incoming && !endpoint.onUp(this)) {
+        if (!isOutgoing() && !endpoint.onUp(this)) {
             return false;
         }
         up = true;
@@ -243,7 +214,7 @@ final class UdpAssociation extends StackAssociation {
 
     @Override
     protected void flush() {
-        endpoint.flush();
+        endpoint.output().flush();
     }
 
     @Override
@@ -284,23 +255,12 @@ final class UdpAssociation extends StackAssociation {
 
     @Override
     public SctpAssociationFacts facts() {
-        SctpSocketStatus status = isLive() ? socket.status() : null;
-        if (status == null) {
-            return SctpAssociationFacts.NONE;
-        }
-        return new SctpAssociationFacts(
-                List.of(new SctpPathFacts(
+        return isLive()
+                ? socket.facts(
                         remoteAddress.getAddress(),
-                        true,
-                        status.pathActive(),
-                        status.smoothedRtt(),
-                        status.rto(),
-                        status.congestionWindow(),
-                        Math.min(status.pathMtu(), probe.packetSize()))),
-                status.peerWindow(),
-                status.inboundStreams(),
-                status.outboundStreams(),
-                tsns.sent() - tsns.acknowledged(),
-                submitted() - tsns.sent());
+                        probe.packetSize(),
+                        tsns.sent() - tsns.acknowledged(),
+                        submitted() - tsns.sent())
+                : SctpAssociationFacts.NONE;
     }
 }

@@ -10,7 +10,6 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.EventLoop;
 import io.netty.channel.socket.DatagramPacket;
 import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.net.EngineLoops;
@@ -61,7 +60,10 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
     private int buffers;
     private int unflushed;
 
-    /** @param allocator creates a buffer with the given number of bytes */
+    /**
+     * @param packetSize size in bytes that output datagrams rarely exceed
+     * @param allocator creates a buffer with the given number of bytes
+     */
     UdpChannel(
             EngineLoops loops,
             Receiver receiver,
@@ -76,18 +78,14 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
         this.maxBuffers = Math.max(1, outputQueue / bufferSize);
     }
 
-    /** @param packetSize size in bytes that output datagrams rarely exceed */
-    static CompletableFuture<UdpChannel> bind(
-            EngineLoops loops,
-            EventLoop loop,
-            InetSocketAddress address,
-            SctpSettings settings,
-            int packetSize,
-            Receiver receiver) {
-        UdpChannel udp = new UdpChannel(loops, receiver, packetSize, settings.outputQueue(), StagingBuffer::new);
+    static CompletableFuture<UdpChannel> bind(UdpEndpoint endpoint, InetSocketAddress address) {
+        EngineLoops loops = endpoint.loops();
+        SctpSettings settings = endpoint.settings();
+        UdpChannel udp =
+                new UdpChannel(loops, endpoint, endpoint.packetSize(), settings.outputQueue(), StagingBuffer::new);
         CompletableFuture<UdpChannel> result = new CompletableFuture<>();
         ChannelFuture bind = new Bootstrap()
-                .group(loop)
+                .group(endpoint.loop())
                 .channel(loops.datagramChannelType())
                 .option(ChannelOption.SO_RCVBUF, settings.udpBuffer())
                 .option(ChannelOption.SO_SNDBUF, settings.udpBuffer())

@@ -6,7 +6,6 @@ package io.sidewarp.engine.net.sctp;
 import io.netty.channel.EventLoop;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
-import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.StagingBuffer;
@@ -16,13 +15,11 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * An endpoint behind one UDP socket. It finds the association of each packet by the Verification Tag. This also works
  * when the peer's UDP port has changed (RFC 6951 section 5.4). It limits the state that strangers can make it hold.
  */
-final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
+final class UdpEndpoint extends StackEndpoint<UdpAssociation> implements UdpChannel.Receiver {
 
     private static final Logger LOG = LoggerFactory.getLogger(UdpEndpoint.class);
 
@@ -44,16 +41,10 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     private static final int TICKS_PER_ROUND = 10;
 
     private final SctpProtocol protocol;
-    private final EngineLoops loops;
-    private final EventLoop loop;
     private final InetAddress local;
-    private final OptionalInt adaptation;
-    private SctpSettings settings;
     private final int packetSize;
-    private final UdpCounters counters = new UdpCounters();
     private final PacketChecksum checksum = new PacketChecksum();
     private final UdpPort udp;
-    private final WireBuffer messages;
     private final IntObjectMap<UdpAssociation> tags = new IntObjectHashMap<>();
     /**
      * Associations that can be found without a tag. NATs may give several associations the same key; the key then leads
@@ -61,15 +52,11 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
      */
     private final Map<PeerKey, UdpAssociation> peers = new HashMap<>();
 
-    private final LinkedHashSet<UdpAssociation> associations = new LinkedHashSet<>();
     private final HalfOpenAssociations halfOpen;
-    private final Map<Integer, UdpListener> listeners = new HashMap<>();
+    private final Map<Integer, Listener> listeners = new HashMap<>();
     private final ArrayList<UdpAssociation> batch = new ArrayList<>();
     private int nextPort = ThreadLocalRandom.current().nextInt(EPHEMERAL_PORTS);
-    private boolean closed;
-    private int outgoing;
     private int ticks;
-    private @Nullable ScheduledFuture<?> ticking;
 
     private UdpEndpoint(
             SctpProtocol protocol,
@@ -78,19 +65,15 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
             InetAddress local,
             OptionalInt adaptation,
             SctpSettings settings) {
+        super(loops, loop, List.of(local), adaptation, settings, Duration.ofMillis(SctpProtocol.TICK_MILLIS));
         this.protocol = protocol;
-        this.loops = loops;
-        this.loop = loop;
         this.local = local;
-        this.adaptation = adaptation;
-        this.settings = settings;
         this.packetSize = PathMtu.packetSize(local, settings.maxPathMtu());
-        this.udp = new UdpPort(loops, loop, local, settings, packetSize, this, counters, checksum);
-        this.messages = WireBuffer.allocate(settings.largestMessage());
+        this.udp = new UdpPort(this, local);
         this.halfOpen = new HalfOpenAssociations(settings.maxHalfOpen());
     }
 
-    static CompletableFuture<UdpEndpoint> open(
+    static CompletableFuture<SctpEndpoint> open(
             SctpProtocol protocol,
             EngineLoops loops,
             EventLoop loop,
@@ -99,7 +82,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
             SctpSettings settings) {
         UdpEndpoint endpoint = new UdpEndpoint(protocol, loops, loop, local, adaptation, settings);
         return endpoint.udp.open().thenApply(ignored -> {
-            endpoint.fitReceiveBuffer(endpoint.channel().receiveBuffer());
+            endpoint.fitReceiveBuffer(endpoint.udp.channel().receiveBuffer());
             return endpoint;
         });
     }
@@ -111,43 +94,23 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
      */
     private void fitReceiveBuffer(int granted) {
         int fitting = Math.max(granted, Math.max(2 * packetSize, SctpSettings.MIN_RECEIVE_BUFFER));
-        if (fitting < settings.receiveBuffer()) {
-            settings = settings.toBuilder().receiveBuffer(fitting).build();
+        if (fitting < settings().receiveBuffer()) {
+            changeSettings(settings().toBuilder().receiveBuffer(fitting).build());
             LOG.info(
                     "SCTP associations of {} have receive buffers of {} bytes, because the system grants no more to"
                             + " the UDP socket; raise net.core.rmem_max to {} for more",
                     local.getHostAddress(),
                     fitting,
-                    settings.udpBuffer());
+                    settings().udpBuffer());
         }
-    }
-
-    UdpChannel channel() {
-        return udp.channel();
     }
 
     SctpProtocol protocol() {
         return protocol;
     }
 
-    EngineLoops loops() {
-        return loops;
-    }
-
-    OptionalInt adaptation() {
-        return adaptation;
-    }
-
-    SctpSettings settings() {
-        return settings;
-    }
-
     int packetSize() {
         return packetSize;
-    }
-
-    UdpCounters count() {
-        return counters;
     }
 
     /** Returns the output for packets of associations. */
@@ -155,34 +118,9 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         return udp.output();
     }
 
-    /** Sends the waiting packets. */
-    void flush() {
-        output().flush();
-    }
-
-    /** Returns the buffer of received messages. Each message is consumed before the next is received. */
-    WireBuffer messages() {
-        return messages;
-    }
-
-    @Override
-    public EventLoop loop() {
-        return loop;
-    }
-
-    @Override
-    public List<InetAddress> localAddresses() {
-        return List.of(local);
-    }
-
     @Override
     public int udpPort() {
-        return channel().localAddress().getPort();
-    }
-
-    @Override
-    public SctpCounters counters() {
-        return counters.snapshot();
+        return udp.channel().localAddress().getPort();
     }
 
     // Listening and connecting.
@@ -202,64 +140,59 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         return result;
     }
 
-    private UdpListener newListener(int port, SctpAssociationHandler handler) throws BindException {
+    private Listener newListener(int port, SctpAssociationHandler handler) throws BindException {
         int chosen = port == 0 ? freeListeningPort() : port;
-        UdpListener listener = new UdpListener(this, chosen, handler);
+        Listener listener = new Listener(chosen, handler);
         if (listeners.putIfAbsent(chosen, listener) != null) {
             throw new BindException("SCTP port " + chosen + " of " + local.getHostAddress() + " is in use");
         }
         return listener;
     }
 
-    void remove(UdpListener listener) {
-        listeners.remove(listener.port(), listener);
+    /** A listener at an SCTP port. */
+    private final class Listener implements SctpListener {
+
+        private final int port;
+        private final SctpAssociationHandler handler;
+
+        Listener(int port, SctpAssociationHandler handler) {
+            this.port = port;
+            this.handler = handler;
+        }
+
+        @Override
+        public int port() {
+            return port;
+        }
+
+        @Override
+        public CompletableFuture<Void> close() {
+            return CompletableFuture.runAsync(() -> listeners.remove(port, this), loop());
+        }
     }
 
     @Override
     public CompletableFuture<SctpAssociation> connect(
             SctpDestination destination, Duration timeout, SctpAssociationHandler handler) {
         CompletableFuture<SctpAssociation> result = new CompletableFuture<>();
-        InetAddress remote = destination.addresses().getFirst();
-        if (destination.addresses().size() != 1 || remote.getClass() != local.getClass()) {
-            result.completeExceptionally(new IllegalArgumentException("SCTP in UDP takes one address of the family of "
-                    + local.getHostAddress() + ", not " + destination.addresses()));
-            return result;
-        }
-        if (destination.udpPort() == 0) {
-            result.completeExceptionally(new IllegalArgumentException("SCTP in UDP needs the peer's UDP port"));
-            return result;
-        }
         onLoop(result, () -> {
-            if (outgoing >= settings.maxAssociations()) {
-                throw SctpConnectException.tooMany(settings.maxAssociations());
+            InetAddress remote = destination.addresses().getFirst();
+            if (destination.addresses().size() != 1 || remote.getClass() != local.getClass()) {
+                throw new IllegalArgumentException("SCTP in UDP takes one address of the family of "
+                        + local.getHostAddress() + ", not " + destination.addresses());
             }
-            PeerKey key = freeKey(remote, destination);
-            UdpAssociation association = UdpAssociation.outgoing(this, key, handler, result);
-            begin(association, () -> association.connect(timeout));
-            flush();
+            if (destination.udpPort() == 0) {
+                throw new IllegalArgumentException("SCTP in UDP needs the peer's UDP port");
+            }
+            requireRoom();
+            UdpAssociation association = new UdpAssociation(this, freeKey(remote, destination), handler, result);
+            begin(association, () -> {
+                peers.put(association.key(), association);
+                association.connect(timeout);
+            });
+            output().flush();
         });
         return result;
-    }
-
-    /** Steps that may fail. */
-    private interface Work {
-        void run() throws Exception;
-    }
-
-    private void onLoop(CompletableFuture<?> result, Work work) {
-        loop.execute(() -> {
-            try {
-                if (closed) {
-                    throw new IllegalStateException("the endpoint is closed");
-                }
-                if (!result.isCancelled()) {
-                    work.run();
-                }
-            } catch (Exception | Error e) {
-                // For example, memory may be short.
-                result.completeExceptionally(e);
-            }
-        });
     }
 
     private int nextEphemeralPort() {
@@ -290,32 +223,9 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
 
     // Associations.
 
-    /** Begins an association and ends it when this fails. Otherwise it would count towards the limits for ever. */
-    private void begin(UdpAssociation association, Runnable work) {
-        try {
-            add(association);
-            work.run();
-        } catch (RuntimeException | Error e) {
-            association.endNow("this side failed: " + e);
-            throw e;
-        }
-    }
-
-    private void add(UdpAssociation association) {
-        associations.add(association);
-        if (!association.isIncoming()) {
-            outgoing++;
-        }
-        peers.put(association.key(), association);
-        if (ticking == null) {
-            ticking = loop.scheduleWithFixedDelay(
-                    this::tick, SctpProtocol.TICK_MILLIS, SctpProtocol.TICK_MILLIS, TimeUnit.MILLISECONDS);
-        }
-    }
-
     /** Returns the number of associations of peers that {@link SctpSettings#maxAssociations} limits. */
-    private int incoming() {
-        return associations.size() - halfOpen.size() - outgoing;
+    private int limited() {
+        return incoming() - halfOpen.size();
     }
 
     /** Adds a tag that packets to the association bear from now on. */
@@ -332,38 +242,31 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     /** Notes that the peer returned the cookie. Returns false when the limit of associations is exceeded. */
     boolean onUp(UdpAssociation association) {
         halfOpen.remove(association);
-        if (incoming() > settings.maxAssociations()) {
-            counters.refused.increment();
+        if (limited() > settings().maxAssociations()) {
+            increment(SctpCounter.REFUSED);
             association.handler().onRefused(association.remoteAddress());
             return false;
         }
         return true;
     }
 
-    /** Removes an association that is over. */
-    void remove(UdpAssociation association) {
-        if (associations.remove(association) && !association.isIncoming()) {
-            outgoing--;
-        }
+    @Override
+    public void remove(UdpAssociation association) {
         peers.remove(association.key(), association);
         halfOpen.remove(association);
-        if (associations.isEmpty() && ticking != null) {
-            ticking.cancel(false);
-            ticking = null;
-        }
+        super.remove(association);
     }
 
     // Input.
 
     @Override
     public void onDatagram(WireBuffer packet, int length, InetSocketAddress sender) {
-        counters.receivedPackets.increment();
         if (length < SctpPacketFlyweight.COMMON_HEADER_LENGTH + SctpPacketFlyweight.CHUNK_HEADER_LENGTH) {
-            counters.malformed.increment();
+            increment(SctpCounter.MALFORMED);
             return;
         }
         if (!checksum.verify(packet, length)) {
-            counters.badChecksum.increment();
+            increment(SctpCounter.BAD_CHECKSUM);
             return;
         }
         InetAddress address = sender.getAddress();
@@ -391,7 +294,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     }
 
     private void move(UdpAssociation association, int udpPort) {
-        counters.portMoves.increment();
+        increment(SctpCounter.PORT_MOVES);
         LOG.debug("the peer {} continues from UDP port {}", association.remoteAddress(), udpPort);
         peers.remove(association.key(), association);
         association.onMoved(udpPort);
@@ -400,50 +303,53 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
 
     /** Handles a packet that belongs to no association. It may be the first packet of a new one. */
     private @Nullable UdpAssociation onStranger(WireBuffer packet, int length, InetSocketAddress sender) {
-        UdpListener listener = listeners.get(SctpPacketFlyweight.destinationPort(packet));
+        Listener listener = listeners.get(SctpPacketFlyweight.destinationPort(packet));
         boolean full = false;
         if (listener != null && OutOfTheBlue.isInit(packet, length)) {
-            if (incoming() < settings.maxAssociations()) {
+            if (limited() < settings().maxAssociations()) {
                 return admit(listener, packet, sender);
             }
             full = true;
-            counters.refused.increment();
-            listener.handler()
-                    .onRefused(new InetSocketAddress(sender.getAddress(), SctpPacketFlyweight.sourcePort(packet)));
-        } else {
-            counters.outOfTheBlue.increment();
+            increment(SctpCounter.REFUSED);
+            listener.handler.onRefused(
+                    new InetSocketAddress(sender.getAddress(), SctpPacketFlyweight.sourcePort(packet)));
         }
         int answerLength = full ? OutOfTheBlue.REFUSAL_LENGTH : OutOfTheBlue.ANSWER_LENGTH;
-        StagingBuffer answer = channel().acquire(answerLength);
+        StagingBuffer answer = output().acquire(answerLength);
         if (answer == null) {
-            counters.outputDropped.increment();
-        } else if (OutOfTheBlue.answer(packet, length, answer.wire())) {
+            return null;
+        }
+        if (OutOfTheBlue.answer(packet, length, answer.wire())) {
             if (full) {
                 OutOfTheBlue.addOutOfResource(answer.wire());
             }
-            checksum.fill(answer.wire(), answerLength);
-            channel().write(answer, answerLength, sender);
-            counters.sentPackets.increment();
+            output().write(answer, answerLength, sender, answerLength);
         } else {
-            channel().release(answer);
+            output().release(answer);
         }
         return null;
     }
 
-    private UdpAssociation admit(UdpListener listener, WireBuffer packet, InetSocketAddress sender) {
+    private UdpAssociation admit(Listener listener, WireBuffer packet, InetSocketAddress sender) {
         UdpAssociation inTheWay = halfOpen.inTheWayOf(sender.getAddress());
         if (inTheWay != null) {
-            counters.halfOpenEvicted.increment();
-            inTheWay.forget();
+            forget(inTheWay, SctpCounter.HALF_OPEN_EVICTED);
         }
         PeerKey key = new PeerKey(
                 sender.getAddress(), sender.getPort(), SctpPacketFlyweight.sourcePort(packet), listener.port());
-        UdpAssociation association = UdpAssociation.incoming(this, key, listener.handler());
+        UdpAssociation association = new UdpAssociation(this, key, listener.handler, null);
         begin(association, () -> {
+            peers.put(key, association);
             halfOpen.add(association);
             association.listen();
         });
         return association;
+    }
+
+    /** Drops a half-open association. The user has not been told about it. */
+    private void forget(UdpAssociation association, SctpCounter counter) {
+        increment(counter);
+        association.finish(false, SctpConnectException.Reason.NO_ANSWER, "half open for too long");
     }
 
     @Override
@@ -453,52 +359,38 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
             batch.get(i).inputDone();
         }
         batch.clear();
-        flush();
+        output().flush();
     }
 
     // Time.
 
-    private void tick() {
-        try {
-            protocol.tick();
-            if (++ticks % TICKS_PER_ROUND == 0) {
-                expireHalfOpen();
-                for (UdpAssociation association : new ArrayList<>(associations)) {
-                    association.look();
-                }
-            }
-            flush();
-        } catch (RuntimeException | Error e) {
-            loops.onFault(e);
+    @Override
+    protected void tick() {
+        protocol.tick();
+        if (++ticks % TICKS_PER_ROUND == 0) {
+            expireHalfOpen();
+            List.copyOf(associations()).forEach(UdpAssociation::look);
         }
+        output().flush();
     }
 
     private void expireHalfOpen() {
-        long limit = System.nanoTime() - settings.halfOpenTimeout().toNanos();
+        long limit = System.nanoTime() - settings().halfOpenTimeout().toNanos();
         UdpAssociation oldest = halfOpen.oldest();
         while (oldest != null && oldest.createdNanos() - limit < 0) {
-            counters.halfOpenExpired.increment();
-            oldest.forget();
+            forget(oldest, SctpCounter.HALF_OPEN_EXPIRED);
             oldest = halfOpen.oldest();
         }
     }
 
     @Override
-    public CompletableFuture<Void> close() {
-        CompletableFuture<Void> result = new CompletableFuture<>();
-        loop.execute(() -> {
-            if (closed) {
-                result.complete(null);
-                return;
-            }
-            closed = true;
-            listeners.clear();
-            for (UdpAssociation association : new ArrayList<>(associations)) {
-                association.endNow("the endpoint was closed");
-            }
-            flush();
-            udp.close().thenRun(() -> result.complete(null));
-        });
-        return result;
+    protected void closeListeners() {
+        listeners.clear();
+    }
+
+    @Override
+    protected CompletableFuture<Void> release() {
+        output().flush();
+        return udp.close();
     }
 }

@@ -3,8 +3,6 @@
 
 package io.sidewarp.engine.net.sctp;
 
-import io.netty.channel.EventLoop;
-import io.sidewarp.engine.net.EngineLoops;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -23,37 +21,18 @@ final class UdpPort {
 
     private static final Logger LOG = LoggerFactory.getLogger(UdpPort.class);
 
-    private final EngineLoops loops;
-    private final EventLoop loop;
+    private final UdpEndpoint endpoint;
     private final InetAddress local;
     private final SctpSettings settings;
-    private final int packetSize;
-    private final UdpChannel.Receiver receiver;
-    private final UdpCounters counters;
-    private final PacketChecksum checksum;
     private final List<UdpChannel> channels = new ArrayList<>();
     private @Nullable PacketBundler output;
     private boolean displaced;
     private boolean closed;
 
-    /** @param packetSize most bytes of an SCTP packet */
-    UdpPort(
-            EngineLoops loops,
-            EventLoop loop,
-            InetAddress local,
-            SctpSettings settings,
-            int packetSize,
-            UdpChannel.Receiver receiver,
-            UdpCounters counters,
-            PacketChecksum checksum) {
-        this.loops = loops;
-        this.loop = loop;
+    UdpPort(UdpEndpoint endpoint, InetAddress local) {
+        this.endpoint = endpoint;
         this.local = local;
-        this.settings = settings;
-        this.packetSize = packetSize;
-        this.receiver = receiver;
-        this.counters = counters;
-        this.checksum = checksum;
+        this.settings = endpoint.settings();
     }
 
     /** Binds to a port. Call this once, before anything else. */
@@ -76,12 +55,12 @@ final class UdpPort {
     }
 
     private CompletableFuture<UdpChannel> bind(int port) {
-        return UdpChannel.bind(loops, loop, new InetSocketAddress(local, port), settings, packetSize, receiver);
+        return UdpChannel.bind(endpoint, new InetSocketAddress(local, port));
     }
 
     private void use(UdpChannel udp) {
         channels.add(udp);
-        output = new PacketBundler(udp, checksum, counters);
+        output = new PacketBundler(udp, endpoint);
     }
 
     /**

@@ -107,7 +107,7 @@ final class IncomingSctpSetup extends IncomingSetup implements DdpSessionListene
             if (agreed.rtrBySend()) {
                 stream.expectReadySend();
             }
-            established(queuePair, stream, association.attributes(session, agreed, depths(agreed.peer()), stream, false));
+            established(queuePair, stream, association.attributes(session, agreed, depths(agreed.peer()), stream));
         } catch (RuntimeException | Error e) {
             failedHere(e);
         }

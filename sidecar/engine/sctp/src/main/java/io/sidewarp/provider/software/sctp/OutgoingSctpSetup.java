@@ -146,7 +146,7 @@ final class OutgoingSctpSetup extends OutgoingSetup implements DdpSessionListene
                     agreed.error(),
                     agreed.peer(),
                     agreed.rtr(),
-                    below.attributes(open, agreed, depths(agreed.peer()), stream, true));
+                    below.attributes(open, agreed, depths(agreed.peer()), stream));
         } catch (RuntimeException | Error e) {
             failHere(e);
         }

@@ -11,10 +11,8 @@ import io.sidewarp.engine.llp.sctp.DdpStreamSession;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
 import io.sidewarp.engine.net.sctp.SctpAssociation;
 import io.sidewarp.engine.net.sctp.SctpAssociationFacts;
-import io.sidewarp.engine.net.sctp.SctpPathFacts;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.AssociationAttributes;
-import io.sidewarp.engine.verbs.AssociationPath;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.ReadDepths;
@@ -100,21 +98,17 @@ final class SoftwareAssociation implements AssociationListener {
                 facts.pendingChunks(),
                 facts.unacknowledgedChunks(),
                 facts.peerWindow(),
-                facts.paths().stream().map(SoftwareAssociation::path).toList());
+                facts.paths());
     }
 
     /**
      * Returns the attributes of a connection. A CRC32c is always used, whatever was requested, and there is no MPA.
      */
     ConnectionAttributes attributes(
-            DdpStreamSession session,
-            SessionStartup agreed,
-            ReadDepths peerDepths,
-            RdmapStream stream,
-            boolean initiator) {
+            DdpStreamSession session, SessionStartup agreed, ReadDepths peerDepths, RdmapStream stream) {
         return new ConnectionAttributes(
                 Llp.SCTP,
-                initiator,
+                door == null,
                 transport.localAddress(),
                 transport.remoteAddress(),
                 agreed.privateData(),
@@ -130,17 +124,6 @@ final class SoftwareAssociation implements AssociationListener {
                 stream.mulpdu(),
                 number,
                 session.stream());
-    }
-
-    private static AssociationPath path(SctpPathFacts path) {
-        return new AssociationPath(
-                path.remote(),
-                path.primary(),
-                path.active(),
-                path.smoothedRtt(),
-                path.rto(),
-                path.congestionWindow(),
-                path.pathMtu());
     }
 
     /** Returns whether a session can begin. */

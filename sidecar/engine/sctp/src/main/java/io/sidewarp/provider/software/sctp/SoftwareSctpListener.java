@@ -58,14 +58,12 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
         for (InetAddress local : addresses) {
             port = port.thenCompose(chosen -> network.endpoint(local).thenCompose(endpoint -> bind(endpoint, chosen)));
         }
-        return port.handle((chosen, failure) -> {
-                    if (failure == null) {
-                        localAddress = new InetSocketAddress(address.getAddress(), chosen);
-                        return CompletableFuture.<Listener>completedFuture(this);
-                    }
-                    return unbind().<Listener>thenCompose(ignored -> CompletableFuture.failedFuture(failure));
+        return port.<Listener>thenApply(chosen -> {
+                    localAddress = new InetSocketAddress(address.getAddress(), chosen);
+                    return this;
                 })
-                .thenCompose(outcome -> outcome);
+                .exceptionallyCompose(
+                        failure -> unbind().thenCompose(ignored -> CompletableFuture.failedFuture(failure)));
     }
 
     /**

@@ -10,6 +10,7 @@ import io.netty.channel.EventLoop;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.net.sctp.kernel.KernelSctp;
+import io.sidewarp.engine.verbs.AssociationPath;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
@@ -120,8 +121,8 @@ final class KernelMultihomingSuite {
         RecordingUser client = connect(endpoint(leftLoops, TwoPaths.left(1)), listener, TwoPaths.right(1));
         RecordingUser server = accepted.get(10, TimeUnit.SECONDS);
 
-        assertThat(facts(client).paths()).extracting(SctpPathFacts::remote).containsExactly(TwoPaths.right(1));
-        assertThat(facts(server).paths()).extracting(SctpPathFacts::remote).containsExactly(TwoPaths.left(1));
+        assertThat(facts(client).paths()).extracting(AssociationPath::remote).containsExactly(TwoPaths.right(1));
+        assertThat(facts(server).paths()).extracting(AssociationPath::remote).containsExactly(TwoPaths.left(1));
         assertThat(client.association.remoteAddress().getAddress()).isEqualTo(TwoPaths.right(1));
         assertThat(server.association.remoteAddress().getAddress()).isEqualTo(TwoPaths.left(1));
     }
@@ -172,8 +173,8 @@ final class KernelMultihomingSuite {
     /** Waits until the primary path and the other one answer or do not. */
     private static void awaitPaths(RecordingUser user, boolean primary, boolean other) {
         Awaitility.await().atMost(SctpBed.PATIENCE.multipliedBy(3)).untilAsserted(() -> {
-            assertThat(facts(user).paths()).extracting(SctpPathFacts::primary).containsExactly(true, false);
-            assertThat(facts(user).paths()).extracting(SctpPathFacts::active).containsExactly(primary, other);
+            assertThat(facts(user).paths()).extracting(AssociationPath::primary).containsExactly(true, false);
+            assertThat(facts(user).paths()).extracting(AssociationPath::active).containsExactly(primary, other);
         });
     }
 

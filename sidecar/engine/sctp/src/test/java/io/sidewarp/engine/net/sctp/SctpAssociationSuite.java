@@ -6,6 +6,7 @@ package io.sidewarp.engine.net.sctp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.verbs.AssociationPath;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -180,7 +181,7 @@ abstract class SctpAssociationSuite {
         assertThat(facts.unacknowledgedChunks()).isZero();
         assertThat(facts.pendingChunks()).isZero();
         assertThat(facts.paths()).hasSize(1);
-        SctpPathFacts path = facts.paths().getFirst();
+        AssociationPath path = facts.paths().getFirst();
         assertThat(path.remote()).isEqualTo(server.association.localAddress().getAddress());
         assertThat(path.primary()).isTrue();
         assertThat(path.active()).isTrue();

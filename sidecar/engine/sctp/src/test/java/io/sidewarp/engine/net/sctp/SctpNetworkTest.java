@@ -119,7 +119,7 @@ final class SctpNetworkTest {
 
         assertThat(client.takeMessage().octets()).hasSize(200);
         assertThat(server.association.remoteUdpPort()).isNotEqualTo(before);
-        assertThat(passive.counters().portMoves()).isOne();
+        assertThat(passive.count(SctpCounter.PORT_MOVES)).isOne();
     }
 
     @Test
@@ -214,12 +214,10 @@ final class SctpNetworkTest {
         relay.leave();
         Awaitility.await().atMost(SctpBed.PATIENCE).until(() -> !relay.isThere());
         assertIcmpFrom(port);
-        long before = passive.counters().sentPackets();
+        long before = passive.count(SctpCounter.SENT_PACKETS);
 
         server.send(0, 16, new byte[100]);
-        Awaitility.await()
-                .atMost(SctpBed.PATIENCE)
-                .until(() -> passive.counters().sentPackets() >= before + 2);
+        Awaitility.await().atMost(SctpBed.PATIENCE).until(() -> passive.count(SctpCounter.SENT_PACKETS) >= before + 2);
         relay.moveTo(port);
 
         assertThat(client.takeMessage().octets()).hasSize(100);

@@ -15,6 +15,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -81,7 +82,7 @@ final class StackAssociationTest {
     @Test
     void anEventSaysBetterWhyAMessageIsNotTaken() throws Exception {
         association.socket.errors.add(EACCES);
-        association.socket.events.add(received -> received.lost("the peer aborted it"));
+        association.socket.events.add(receiver -> receiver.onLost("the peer aborted it"));
         user.send(0, 16, new byte[8]);
 
         assertThat(user.end()).isEqualTo(new RecordingUser.End(false, "the peer aborted it"));
@@ -94,7 +95,7 @@ final class StackAssociationTest {
         settle();
         assertThat(user.closed).isNotDone();
 
-        association.socket.events.add(received -> received.event(SctpReceived.Kind.SHUT_DOWN));
+        association.socket.events.add(MessageSocket.Receiver::onShutDown);
         onLoop(association::look);
 
         assertThat(user.end().graceful()).isTrue();
@@ -124,16 +125,11 @@ final class StackAssociationTest {
         channel.close();
     }
 
-    /** An event of the socket for the association. */
-    private interface Event {
-        void write(SctpReceived received);
-    }
-
     /** A socket whose results the test sets. */
     private static final class Socket implements MessageSocket {
 
         private final Deque<Integer> errors = new ArrayDeque<>();
-        private final Deque<Event> events = new ArrayDeque<>();
+        private final Deque<Consumer<Receiver>> events = new ArrayDeque<>();
         private int error;
         private final AtomicInteger sent = new AtomicInteger();
         private volatile boolean aborted;
@@ -154,10 +150,10 @@ final class StackAssociationTest {
         }
 
         @Override
-        public boolean receive(WireBuffer into, SctpReceived received) {
-            Event next = events.poll();
+        public boolean receive(WireBuffer into, Receiver receiver) {
+            Consumer<Receiver> next = events.poll();
             if (next != null) {
-                next.write(received);
+                next.accept(receiver);
             }
             return next != null;
         }

@@ -11,7 +11,7 @@ import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.sctp.SctpAssociation;
 import io.sidewarp.engine.net.sctp.SctpAssociationHandler;
 import io.sidewarp.engine.net.sctp.SctpConnectException;
-import io.sidewarp.engine.net.sctp.SctpCounters;
+import io.sidewarp.engine.net.sctp.SctpCounter;
 import io.sidewarp.engine.net.sctp.SctpDestination;
 import io.sidewarp.engine.net.sctp.SctpEndpoint;
 import io.sidewarp.engine.net.sctp.SctpListener;
@@ -217,8 +217,8 @@ final class SctpAttemptsTest {
         }
 
         @Override
-        public SctpCounters counters() {
-            return new SctpCounters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        public long count(SctpCounter counter) {
+            return 0;
         }
 
         @Override

@@ -6,6 +6,7 @@ package io.sidewarp.engine.net.sctp.kernel;
 import io.netty.channel.EventLoop;
 import io.netty.util.collection.IntObjectHashMap;
 import io.netty.util.collection.IntObjectMap;
+import io.sidewarp.engine.net.sctp.socket.NativeFunction;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -50,8 +51,8 @@ final class EventPoller {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment events = arena.allocate((long) EVENTS * EVENT_LENGTH, Long.BYTES);
     private final MemorySegment registration = arena.allocate(EVENT_LENGTH, Long.BYTES);
-    private final MemorySegment threadState = SystemCalls.newCallState(arena);
-    private final MemorySegment loopState = SystemCalls.newCallState(arena);
+    private final MemorySegment threadState = NativeFunction.newCallState(arena);
+    private final MemorySegment loopState = NativeFunction.newCallState(arena);
     private final int epoll;
     private final int wakeUp;
     private final Semaphore turn = new Semaphore(0);
@@ -70,11 +71,11 @@ final class EventPoller {
     EventPoller(EventLoop loop, Consumer<Throwable> faults, String name) {
         this.loop = loop;
         this.faults = faults;
-        this.epoll = SystemCalls.epollCreate(loopState, KernelConstants.EPOLL_CLOEXEC);
-        this.wakeUp = SystemCalls.event(loopState, KernelConstants.EFD_CLOEXEC);
+        this.epoll = SystemCalls.EPOLL_CREATE.call(loopState, KernelConstants.EPOLL_CLOEXEC);
+        this.wakeUp = SystemCalls.EVENT.call(loopState, 0, KernelConstants.EFD_CLOEXEC);
         try {
-            KernelErrors.check("epoll_create1", epoll);
-            KernelErrors.check("eventfd", wakeUp);
+            SctpErrors.check("epoll_create1", epoll);
+            SctpErrors.check("eventfd", wakeUp);
             register(wakeUp, WAKE_UP, KernelConstants.EPOLLIN);
             Thread.ofPlatform().name(name).daemon().start(this::run);
         } catch (RuntimeException | Error e) {
@@ -86,10 +87,10 @@ final class EventPoller {
     /** Releases the descriptors and the memory. Called when the thread did not start, or at its end. */
     private void release() {
         if (epoll >= 0) {
-            SystemCalls.close(threadState, epoll);
+            SystemCalls.CLOSE.call(threadState, epoll);
         }
         if (wakeUp >= 0) {
-            SystemCalls.close(threadState, wakeUp);
+            SystemCalls.CLOSE.call(threadState, wakeUp);
         }
         arena.close();
     }
@@ -98,9 +99,9 @@ final class EventPoller {
         registration.set(INT, 0, wanted);
         registration.set(INT, DATA_OFFSET, key);
         registration.set(INT, DATA_OFFSET + Integer.BYTES, 0);
-        KernelErrors.check(
+        SctpErrors.check(
                 "epoll_ctl",
-                SystemCalls.epollControl(
+                SystemCalls.EPOLL_CONTROL.call(
                         loopState, epoll, KernelConstants.EPOLL_CTL_ADD, descriptor, registration.address()));
     }
 
@@ -119,8 +120,9 @@ final class EventPoller {
     /** Stops watching a socket. Call this on the loop, before the socket is closed. */
     void remove(int key, int socket) {
         if (handlers.remove(key) != null) {
-            KernelErrors.check(
-                    "epoll_ctl", SystemCalls.epollControl(loopState, epoll, KernelConstants.EPOLL_CTL_DEL, socket, 0));
+            SctpErrors.check(
+                    "epoll_ctl",
+                    SystemCalls.EPOLL_CONTROL.call(loopState, epoll, KernelConstants.EPOLL_CTL_DEL, socket, 0));
         }
     }
 
@@ -128,7 +130,7 @@ final class EventPoller {
     CompletableFuture<Void> end() {
         // The write cannot fail, because the number is written once. After the next line the thread releases the
         // memory.
-        int ignored = SystemCalls.eventWrite(loopState, wakeUp, 1);
+        SystemCalls.EVENT_WRITE.call(loopState, wakeUp, 1);
         ending = true;
         return ended;
     }
@@ -136,11 +138,11 @@ final class EventPoller {
     private void run() {
         try {
             while (!ending) {
-                found = SystemCalls.epollWait(threadState, epoll, events.address(), EVENTS, -1);
+                found = SystemCalls.EPOLL_WAIT.call(threadState, epoll, events.address(), EVENTS, -1);
                 if (found == -KernelConstants.EINTR || ending) {
                     continue;
                 }
-                KernelErrors.check("epoll_wait", found);
+                SctpErrors.check("epoll_wait", found);
                 loop.execute(dispatch);
                 turn.acquireUninterruptibly();
             }
@@ -161,7 +163,7 @@ final class EventPoller {
                     call(handler, (events.get(INT, offset) & KernelConstants.EPOLLOUT) != 0);
                 }
             }
-            found = ending ? 0 : SystemCalls.epollWait(loopState, epoll, events.address(), EVENTS, 0);
+            found = ending ? 0 : SystemCalls.EPOLL_WAIT.call(loopState, epoll, events.address(), EVENTS, 0);
             if (found <= 0) {
                 turn.release();
                 return;

@@ -8,7 +8,6 @@ import io.sidewarp.engine.net.sctp.SctpAssociation;
 import io.sidewarp.engine.net.sctp.SctpAssociationFacts;
 import io.sidewarp.engine.net.sctp.SctpAssociationHandler;
 import io.sidewarp.engine.net.sctp.SctpDestination;
-import io.sidewarp.engine.net.sctp.SctpReceived;
 import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.net.sctp.StackAssociation;
 import java.io.IOException;
@@ -37,7 +36,6 @@ final class KernelAssociation extends StackAssociation {
     private final KernelSocket socket;
     private final KernelFacts facts;
     private final int key;
-    private final boolean outgoing;
     private final Runnable input = this::onInput;
     private final InetSocketAddress localAddress;
     private final Set<InetAddress> silentPaths = new HashSet<>();
@@ -57,21 +55,20 @@ final class KernelAssociation extends StackAssociation {
         this.endpoint = endpoint;
         this.socket = socket;
         this.facts = new KernelFacts(endpoint.area(), socket);
-        this.outgoing = connected != null;
         this.remoteAddress = remote;
         this.localAddress = new InetSocketAddress(endpoint.localAddresses().getFirst(), socket.port());
         this.key = endpoint.poller().add(socket.descriptor(), this::onReady);
     }
 
-    /** Returns whether this side began the association, or is beginning it. */
-    boolean isOutgoing() {
-        return outgoing;
-    }
-
-    void connect(SctpDestination destination, Duration timeout) throws IOException {
-        // The socket may fail at once. The caller of the endpoint then gets this exception unchanged.
-        socket.connect(destination.addresses(), destination.port());
-        begin(timeout, () -> {});
+    /** @param connected gets the exception unchanged when the socket fails at once */
+    void connect(SctpDestination destination, Duration timeout, CompletableFuture<SctpAssociation> connected) {
+        try {
+            socket.connect(destination.addresses(), destination.port());
+            begin(timeout, () -> {});
+        } catch (IOException | RuntimeException | Error e) {
+            connected.completeExceptionally(e);
+            endNow(String.valueOf(e.getMessage()));
+        }
     }
 
     /** Takes an association that the peer began and that is up already. */
@@ -122,10 +119,6 @@ final class KernelAssociation extends StackAssociation {
         }
     }
 
-    void end(String cause) {
-        endNow(cause);
-    }
-
     @Override
     protected boolean admit() {
         // Associations of peers were counted when they came. The association may be over by now; the socket reports
@@ -139,11 +132,10 @@ final class KernelAssociation extends StackAssociation {
     }
 
     @Override
-    protected void onPath(SctpReceived change) {
-        InetAddress path = change.path();
-        if (path != null && change.pathActive() && silentPaths.remove(path)) {
+    public void onPath(InetAddress path, boolean active) {
+        if (active && silentPaths.remove(path)) {
             LOG.info("the path to {} of the association with {} answers again", path.getHostAddress(), remoteAddress);
-        } else if (path != null && !change.pathActive() && silentPaths.add(path)) {
+        } else if (!active && silentPaths.add(path)) {
             LOG.warn(
                     "the path to {} of the association with {} does not answer; data uses another path if there is one",
                     path.getHostAddress(),

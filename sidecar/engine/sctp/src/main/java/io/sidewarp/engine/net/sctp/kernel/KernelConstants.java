@@ -4,8 +4,8 @@
 package io.sidewarp.engine.net.sctp.kernel;
 
 /**
- * Constants of sys/socket.h, sys/epoll.h and linux/sctp.h, and structures of the latter. Offsets and lengths are in
- * bytes.
+ * Constants of sys/socket.h, sys/epoll.h and linux/sctp.h, and structures of the latter, beyond those of
+ * {@link io.sidewarp.engine.net.sctp.socket.SocketApi}. Offsets and lengths are in bytes.
  */
 final class KernelConstants {
 
@@ -13,30 +13,19 @@ final class KernelConstants {
     static final int EINTR = 4;
     static final int EACCES = 13;
     static final int EINVAL = 22;
-    static final int EMFILE = 24;
     static final int EMSGSIZE = 90;
     static final int ENOPROTOOPT = 92;
     static final int EPROTONOSUPPORT = 93;
     static final int ESOCKTNOSUPPORT = 94;
-    static final int EADDRINUSE = 98;
     static final int EADDRNOTAVAIL = 99;
-    static final int EINPROGRESS = 115;
 
     static final int AF_INET = 2;
-    static final int AF_INET6 = 10;
-    static final int SOCK_SEQPACKET = 5;
     static final int SOCK_NONBLOCK = 0x800;
     static final int SOCK_CLOEXEC = 0x80000;
-    static final int IPPROTO_SCTP = 132;
 
-    static final int SOL_SOCKET = 1;
     static final int SO_REUSEADDR = 2;
-    static final int SO_SNDBUF = 7;
-    static final int SO_RCVBUF = 8;
-    static final int SO_LINGER = 13;
     static final int SO_MEMINFO = 55;
 
-    static final int MSG_EOR = 0x80;
     static final int MSG_DONTWAIT = 0x40;
     static final int MSG_NOSIGNAL = 0x4000;
     static final int MSG_NOTIFICATION = 0x8000;
@@ -79,9 +68,7 @@ final class KernelConstants {
     static final int SCTP_ABORT = 0x4;
     static final int SCTP_EOF = 0x200;
 
-    static final int SPP_HB_ENABLE = 0x1;
     static final int SPP_PMTUD_ENABLE = 0x8;
-    static final int SPP_PMTUD_DISABLE = 0x10;
     static final int SCTP_PF_EXPOSE_ENABLE = 2;
 
     static final int SCTP_ASSOC_CHANGE = 0x8001;
@@ -99,33 +86,14 @@ final class KernelConstants {
 
     static final int SCTP_ACTIVE = 2;
 
-    /** struct sctp_sndinfo: sid, flags, ppid, context, association. */
-    static final int SNDINFO_LENGTH = 16;
-
-    /** struct sctp_rcvinfo: sid, ssn, flags, ppid and more. */
-    static final int RCVINFO_LENGTH = 28;
-
-    static final int RCVINFO_PPID = 8;
-
-    /** struct sctp_assoc_change, its fixed part; the error causes of an ABORT follow. */
-    static final int ASSOC_CHANGE_LENGTH = 20;
-
-    static final int SAC_STATE = 8;
-    static final int SAC_ERROR = 10;
-    static final int SAC_OUTBOUND = 12;
-    static final int SAC_INBOUND = 14;
-    static final int SAC_ASSOC_ID = 16;
+    /** Field of struct sctp_assocparams. */
+    static final int SASOC_ASOCMAXRXT = 4;
 
     /** struct sctp_paddr_change, whose third field is a struct sockaddr_storage. */
     static final int PADDR_CHANGE_LENGTH = 148;
 
     static final int SPC_ADDRESS = 8;
     static final int SPC_STATE = 136;
-
-    /** struct sctp_adaptation_event. */
-    static final int ADAPTATION_LENGTH = 16;
-
-    static final int SAI_INDICATION = 8;
 
     /** struct sctp_paddrparams, whose second field is a struct sockaddr_storage; packed. */
     static final int PADDRPARAMS_LENGTH = 156;
@@ -139,20 +107,9 @@ final class KernelConstants {
     static final int PADDRINFO_LENGTH = 152;
 
     static final int SPINFO_ADDRESS = 4;
-    static final int SPINFO_STATE = 132;
-    static final int SPINFO_CWND = 136;
-    static final int SPINFO_SRTT = 140;
-    static final int SPINFO_RTO = 144;
-    static final int SPINFO_MTU = 148;
 
-    /** struct sctp_status with the struct sctp_paddrinfo of the primary path at its end. */
-    static final int STATUS_LENGTH = 176;
-
-    static final int STATUS_PEER_RWND = 8;
-    static final int STATUS_INBOUND = 16;
-    static final int STATUS_OUTBOUND = 18;
+    /** Field of struct sctp_status that only the kernel has. */
     static final int STATUS_FRAGMENTATION_POINT = 20;
-    static final int STATUS_PRIMARY = 24;
 
     /** struct sctp_assoc_stats. */
     static final int STATS_LENGTH = 256;

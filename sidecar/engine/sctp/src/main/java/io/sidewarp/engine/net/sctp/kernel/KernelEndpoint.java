@@ -4,56 +4,39 @@
 package io.sidewarp.engine.net.sctp.kernel;
 
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.ScheduledFuture;
-import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.sctp.SctpAssociation;
 import io.sidewarp.engine.net.sctp.SctpAssociationHandler;
-import io.sidewarp.engine.net.sctp.SctpConnectException;
-import io.sidewarp.engine.net.sctp.SctpCounters;
 import io.sidewarp.engine.net.sctp.SctpDestination;
 import io.sidewarp.engine.net.sctp.SctpEndpoint;
 import io.sidewarp.engine.net.sctp.SctpListener;
 import io.sidewarp.engine.net.sctp.SctpSettings;
+import io.sidewarp.engine.net.sctp.StackEndpoint;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Local addresses at which the kernel's SCTP is used. Each listener and each association has a socket that is bound to
- * all of them.
+ * all of them. Only refused associations are counted: see /proc/net/sctp/snmp for packets.
  */
-final class KernelEndpoint implements SctpEndpoint {
+final class KernelEndpoint extends StackEndpoint<KernelAssociation> {
 
     /** Value without encapsulation. The kernel encapsulates in UDP by itself if it is configured to. */
     static final int NO_UDP_PORT = 0;
 
     private static final int LOOK_SECONDS = 1;
 
-    private final EngineLoops loops;
-    private final EventLoop loop;
-    private final List<InetAddress> local;
-    private final OptionalInt adaptation;
-    private final SctpSettings settings;
     private final SocketArea area;
     private final EventPoller poller;
-    private final WireBuffer messages;
-    private final Set<KernelListener> listeners = new HashSet<>();
-    private final Set<KernelAssociation> associations = new HashSet<>();
-    private final LongAdder refused = new LongAdder();
-    private @Nullable ScheduledFuture<?> looking;
-    private int outgoing;
-    private boolean closed;
+    private final Set<KernelSctpListener> listeners = new HashSet<>();
 
     private KernelEndpoint(
             EngineLoops loops,
@@ -62,13 +45,8 @@ final class KernelEndpoint implements SctpEndpoint {
             OptionalInt adaptation,
             SctpSettings settings,
             SocketArea area) {
-        this.loops = loops;
-        this.loop = loop;
-        this.local = List.copyOf(local);
-        this.adaptation = adaptation;
-        this.settings = settings;
+        super(loops, loop, local, adaptation, settings, Duration.ofSeconds(LOOK_SECONDS));
         this.area = area;
-        this.messages = WireBuffer.allocate(settings.largestMessage());
         this.poller = new EventPoller(
                 loop, loops::onFault, "sidewarp-sctp-" + local.getFirst().getHostAddress());
     }
@@ -96,14 +74,6 @@ final class KernelEndpoint implements SctpEndpoint {
         return result;
     }
 
-    EngineLoops loops() {
-        return loops;
-    }
-
-    SctpSettings settings() {
-        return settings;
-    }
-
     SocketArea area() {
         return area;
     }
@@ -112,30 +82,9 @@ final class KernelEndpoint implements SctpEndpoint {
         return poller;
     }
 
-    /** Returns the buffer of received messages. Each message is consumed before the next is received. */
-    WireBuffer messages() {
-        return messages;
-    }
-
-    @Override
-    public EventLoop loop() {
-        return loop;
-    }
-
-    @Override
-    public List<InetAddress> localAddresses() {
-        return local;
-    }
-
     @Override
     public int udpPort() {
         return NO_UDP_PORT;
-    }
-
-    /** {@inheritDoc} Contains only counters that the kernel does not have: see /proc/net/sctp/snmp for packets. */
-    @Override
-    public SctpCounters counters() {
-        return new SctpCounters(0, 0, 0, 0, 0, 0, 0, 0, refused.sum(), 0);
     }
 
     // Listening and connecting.
@@ -144,10 +93,10 @@ final class KernelEndpoint implements SctpEndpoint {
     public CompletableFuture<SctpListener> listen(int port, SctpAssociationHandler handler) {
         CompletableFuture<SctpListener> result = new CompletableFuture<>();
         onLoop(result, () -> {
-            KernelSocket socket = KernelSocket.open(area, local, port, adaptation, settings);
+            KernelSocket socket = open(port);
             try {
-                socket.listen(settings.maxHalfOpen());
-                KernelListener listener = new KernelListener(this, socket, handler);
+                socket.listen(settings().maxHalfOpen());
+                KernelSctpListener listener = new KernelSctpListener(this, socket, handler);
                 listeners.add(listener);
                 result.complete(listener);
             } catch (RuntimeException | Error e) {
@@ -164,57 +113,39 @@ final class KernelEndpoint implements SctpEndpoint {
         CompletableFuture<SctpAssociation> result = new CompletableFuture<>();
         onLoop(result, () -> {
             requireFamilies(destination.addresses());
-            if (outgoing >= settings.maxAssociations()) {
-                throw SctpConnectException.tooMany(settings.maxAssociations());
-            }
-            KernelSocket socket = KernelSocket.open(area, local, 0, adaptation, settings);
+            requireRoom();
             InetSocketAddress remote =
                     new InetSocketAddress(destination.addresses().getFirst(), destination.port());
-            KernelAssociation association = add(socket, remote, handler, result);
-            try {
-                association.connect(destination, timeout);
-            } catch (IOException | RuntimeException | Error e) {
-                result.completeExceptionally(e);
-                association.end(String.valueOf(e.getMessage()));
-            }
+            KernelAssociation association = newAssociation(open(0), remote, handler, result);
+            begin(association, () -> association.connect(destination, timeout, result));
         });
         return result;
     }
 
+    private KernelSocket open(int port) throws IOException {
+        return KernelSocket.open(area, localAddresses(), port, adaptation(), settings());
+    }
+
     private void requireFamilies(List<InetAddress> remote) {
         for (InetAddress address : remote) {
-            if (local.stream().noneMatch(own -> own.getClass() == address.getClass())) {
+            if (localAddresses().stream().noneMatch(own -> own.getClass() == address.getClass())) {
                 throw new IllegalArgumentException("no local address is of the family of " + address.getHostAddress()
-                        + ": there are only " + local);
+                        + ": there are only " + localAddresses());
             }
         }
     }
 
-    private KernelAssociation add(
+    private KernelAssociation newAssociation(
             KernelSocket socket,
             InetSocketAddress remote,
             SctpAssociationHandler handler,
             @Nullable CompletableFuture<SctpAssociation> connected) {
-        KernelAssociation association;
         try {
-            association = new KernelAssociation(this, socket, remote, handler, connected);
+            return new KernelAssociation(this, socket, remote, handler, connected);
         } catch (RuntimeException | Error e) {
             socket.close();
             throw e;
         }
-        try {
-            if (looking == null) {
-                looking = loop.scheduleWithFixedDelay(this::look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
-            }
-            associations.add(association);
-        } catch (RuntimeException | Error e) {
-            association.end("this side failed: " + e);
-            throw e;
-        }
-        if (connected != null) {
-            outgoing++;
-        }
-        return association;
     }
 
     /**
@@ -229,77 +160,31 @@ final class KernelEndpoint implements SctpEndpoint {
             socket.close();
             throw new IOException("the association ended as soon as it was up");
         }
-        add(socket, remote, handler, null).accept(inboundStreams, outboundStreams);
-    }
-
-    private void look() {
-        for (KernelAssociation association : new ArrayList<>(associations)) {
-            association.look();
-        }
-    }
-
-    /** Steps that may fail. */
-    private interface Work {
-        void run() throws IOException;
-    }
-
-    private void onLoop(CompletableFuture<?> result, Work work) {
-        loop.execute(() -> {
-            try {
-                if (closed) {
-                    throw new IllegalStateException("the endpoint is closed");
-                }
-                if (!result.isCancelled()) {
-                    work.run();
-                }
-            } catch (IOException | RuntimeException | Error e) {
-                result.completeExceptionally(e);
-            }
-        });
+        KernelAssociation association = newAssociation(socket, remote, handler, null);
+        begin(association, () -> association.accept(inboundStreams, outboundStreams));
     }
 
     /** Returns whether peers have as many associations as they may. */
     boolean isFull() {
-        return associations.size() - outgoing >= settings.maxAssociations();
+        return incoming() >= settings().maxAssociations();
     }
 
-    void onRefused() {
-        refused.increment();
-    }
-
-    void remove(KernelAssociation association) {
-        if (associations.remove(association) && association.isOutgoing()) {
-            outgoing--;
-        }
-        if (associations.isEmpty() && looking != null) {
-            looking.cancel(false);
-            looking = null;
-        }
-    }
-
-    void remove(KernelListener listener) {
+    void remove(KernelSctpListener listener) {
         listeners.remove(listener);
     }
 
     @Override
-    public CompletableFuture<Void> close() {
-        CompletableFuture<Void> result = new CompletableFuture<>();
-        loop.execute(() -> {
-            if (closed) {
-                result.complete(null);
-                return;
-            }
-            closed = true;
-            new ArrayList<>(listeners).forEach(KernelListener::closeNow);
-            new ArrayList<>(associations).forEach(association -> association.end("the endpoint was closed"));
-            poller.end()
-                    .whenCompleteAsync(
-                            (ignored, failure) -> {
-                                area.close();
-                                result.complete(null);
-                            },
-                            loop);
-        });
-        return result;
+    protected void tick() {
+        List.copyOf(associations()).forEach(KernelAssociation::look);
+    }
+
+    @Override
+    protected void closeListeners() {
+        List.copyOf(listeners).forEach(KernelSctpListener::closeNow);
+    }
+
+    @Override
+    protected CompletableFuture<Void> release() {
+        return poller.end().thenRunAsync(area::close, loop());
     }
 }

@@ -5,7 +5,8 @@ package io.sidewarp.engine.net.sctp.kernel;
 
 import io.sidewarp.engine.linux.SocketAddresses;
 import io.sidewarp.engine.net.sctp.SctpAssociationFacts;
-import io.sidewarp.engine.net.sctp.SctpPathFacts;
+import io.sidewarp.engine.net.sctp.socket.SocketApi;
+import io.sidewarp.engine.verbs.AssociationPath;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.Inet4Address;
@@ -17,8 +18,6 @@ import java.util.List;
 /** Asks the kernel for the state of an association. */
 final class KernelFacts {
 
-    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final int IPV4_HEADER_LENGTH = 20;
     private static final int IPV6_HEADER_LENGTH = 40;
@@ -39,14 +38,13 @@ final class KernelFacts {
      * @param unacknowledged how many of them may not have arrived
      */
     SctpAssociationFacts read(long submitted, long unacknowledged) {
-        if (!socket.inquire(KernelConstants.SCTP_STATUS, KernelConstants.STATUS_LENGTH)) {
+        if (!socket.inquire(KernelConstants.SCTP_STATUS, SocketApi.STATUS_LENGTH)) {
             return SctpAssociationFacts.NONE;
         }
-        long peerWindow = Integer.toUnsignedLong(value.get(INT, KernelConstants.STATUS_PEER_RWND));
-        int inbound = Short.toUnsignedInt(value.get(SHORT, KernelConstants.STATUS_INBOUND));
-        int outbound = Short.toUnsignedInt(value.get(SHORT, KernelConstants.STATUS_OUTBOUND));
-        InetAddress primary = SocketAddresses.read(
-                        value, KernelConstants.STATUS_PRIMARY + KernelConstants.SPINFO_ADDRESS)
+        long peerWindow = Integer.toUnsignedLong(value.get(SocketApi.INT, SocketApi.STATUS_PEER_RWND));
+        int inbound = Short.toUnsignedInt(value.get(SocketApi.SHORT, SocketApi.STATUS_INBOUND));
+        int outbound = Short.toUnsignedInt(value.get(SocketApi.SHORT, SocketApi.STATUS_OUTBOUND));
+        InetAddress primary = SocketAddresses.read(value, SocketApi.STATUS_PRIMARY + KernelConstants.SPINFO_ADDRESS)
                 .getAddress();
         long pending = Math.max(0, submitted - statistic(KernelConstants.STATS_UNORDERED_SENT));
         return new SctpAssociationFacts(
@@ -64,14 +62,14 @@ final class KernelFacts {
                 : 0;
     }
 
-    private List<SctpPathFacts> paths(InetAddress primary) {
-        List<SctpPathFacts> paths = new ArrayList<>();
+    private List<AssociationPath> paths(InetAddress primary) {
+        List<AssociationPath> paths = new ArrayList<>();
         for (byte[] address : addresses()) {
             value.asSlice(0, KernelConstants.PADDRINFO_LENGTH).fill((byte) 0);
             MemorySegment.copy(
                     MemorySegment.ofArray(address), 0, value, KernelConstants.SPINFO_ADDRESS, address.length);
             if (socket.inquire(KernelConstants.SCTP_GET_PEER_ADDR_INFO, KernelConstants.PADDRINFO_LENGTH)) {
-                SctpPathFacts path = path(primary);
+                AssociationPath path = path(primary);
                 paths.add(path.primary() ? 0 : paths.size(), path);
             }
         }
@@ -83,7 +81,7 @@ final class KernelFacts {
         List<byte[]> addresses = new ArrayList<>();
         if (socket.inquire(KernelConstants.SCTP_GET_PEER_ADDRS, (int) value.byteSize())) {
             int offset = KernelConstants.GETADDRS_LENGTH;
-            for (int left = value.get(INT, NUMBER_OF_ADDRESSES); left > 0; left--) {
+            for (int left = value.get(SocketApi.INT, NUMBER_OF_ADDRESSES); left > 0; left--) {
                 int length = SocketAddresses.length(value, offset);
                 addresses.add(value.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE));
                 offset += length;
@@ -92,18 +90,18 @@ final class KernelFacts {
         return addresses;
     }
 
-    private SctpPathFacts path(InetAddress primary) {
+    private AssociationPath path(InetAddress primary) {
         InetAddress remote =
                 SocketAddresses.read(value, KernelConstants.SPINFO_ADDRESS).getAddress();
         int header = remote instanceof Inet4Address ? IPV4_HEADER_LENGTH : IPV6_HEADER_LENGTH;
-        return new SctpPathFacts(
+        return new AssociationPath(
                 remote,
                 remote.equals(primary),
-                value.get(INT, KernelConstants.SPINFO_STATE) == KernelConstants.SCTP_ACTIVE,
+                value.get(SocketApi.INT, SocketApi.SPINFO_STATE) == KernelConstants.SCTP_ACTIVE,
                 // The kernel reports this value in its own ticks.
-                area.tick().multipliedBy(value.get(INT, KernelConstants.SPINFO_SRTT)),
-                Duration.ofMillis(value.get(INT, KernelConstants.SPINFO_RTO)),
-                Integer.toUnsignedLong(value.get(INT, KernelConstants.SPINFO_CWND)),
-                value.get(INT, KernelConstants.SPINFO_MTU) - header);
+                area.tick().multipliedBy(value.get(SocketApi.INT, SocketApi.SPINFO_SRTT)),
+                Duration.ofMillis(value.get(SocketApi.INT, SocketApi.SPINFO_RTO)),
+                Integer.toUnsignedLong(value.get(SocketApi.INT, SocketApi.SPINFO_CWND)),
+                value.get(SocketApi.INT, SocketApi.SPINFO_MTU) - header);
     }
 }

@@ -9,6 +9,7 @@ import io.sidewarp.engine.net.sctp.SctpEndpoint;
 import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.net.sctp.SctpStack;
 import io.sidewarp.engine.net.sctp.SctpUnavailableException;
+import io.sidewarp.engine.net.sctp.socket.NativeFunction;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
@@ -34,12 +35,12 @@ public final class KernelSctp implements SctpStack {
      */
     public static KernelSctp load() {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment callState = SystemCalls.newCallState(arena);
+            MemorySegment callState = NativeFunction.newCallState(arena);
             int socket = KernelSocket.create(callState, KernelConstants.AF_INET);
             if (socket < 0) {
-                throw KernelErrors.unavailable(socket);
+                throw SctpErrors.unavailable(socket);
             }
-            SystemCalls.close(callState, socket);
+            SystemCalls.CLOSE.call(callState, socket);
         }
         return new KernelSctp();
     }

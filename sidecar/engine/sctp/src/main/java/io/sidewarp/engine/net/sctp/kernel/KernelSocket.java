@@ -6,8 +6,8 @@ package io.sidewarp.engine.net.sctp.kernel;
 import io.sidewarp.engine.linux.SocketAddresses;
 import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.net.sctp.MessageSocket;
-import io.sidewarp.engine.net.sctp.SctpReceived;
 import io.sidewarp.engine.net.sctp.SctpSettings;
+import io.sidewarp.engine.net.sctp.socket.SocketApi;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -68,18 +68,18 @@ final class KernelSocket implements MessageSocket {
 
     /** Returns a new socket, or the negative error number. */
     static int create(MemorySegment callState, int domain) {
-        return SystemCalls.socket(
+        return SystemCalls.SOCKET.call(
                 callState,
                 domain,
-                KernelConstants.SOCK_SEQPACKET | KernelConstants.SOCK_NONBLOCK | KernelConstants.SOCK_CLOEXEC,
-                KernelConstants.IPPROTO_SCTP);
+                SocketApi.SOCK_SEQPACKET | KernelConstants.SOCK_NONBLOCK | KernelConstants.SOCK_CLOEXEC,
+                SocketApi.IPPROTO_SCTP);
     }
 
     private void bind(List<InetAddress> local, int port) throws IOException {
         int length = SocketAddresses.write(area.value(), local, port);
         int result = setOption(KernelConstants.SCTP_SOCKOPT_BINDX_ADD, length);
         if (result < 0) {
-            throw KernelErrors.unbound(local, port, result);
+            throw SctpErrors.unbound(local, port, result);
         }
     }
 
@@ -89,25 +89,25 @@ final class KernelSocket implements MessageSocket {
 
     /** Returns the local port. */
     int port() {
-        int result = SystemCalls.getName(
+        int result = SystemCalls.GET_NAME.call(
                 area.callState(),
                 socket,
                 area.value().address(),
                 area.optionLength(KernelConstants.SOCKADDR_STORAGE_LENGTH));
-        KernelErrors.check("getsockname", result);
+        SctpErrors.check("getsockname", result);
         return SocketAddresses.read(area.value(), 0).getPort();
     }
 
     void listen(int backlog) {
-        KernelErrors.check("listen", SystemCalls.listen(area.callState(), socket, backlog));
+        SctpErrors.check("listen", SystemCalls.LISTEN.call(area.callState(), socket, backlog));
     }
 
     /** Begins an association; {@link #receive} tells when it is up. */
     void connect(List<InetAddress> remote, int port) throws IOException {
         int length = SocketAddresses.write(area.value(), remote, port);
         int result = setOption(KernelConstants.SCTP_SOCKOPT_CONNECTX, length);
-        if (result < 0 && result != -KernelConstants.EINPROGRESS) {
-            throw KernelErrors.unconnected(remote, result);
+        if (result < 0 && result != -SocketApi.EINPROGRESS) {
+            throw SctpErrors.unconnected(remote, result);
         }
     }
 
@@ -123,9 +123,7 @@ final class KernelSocket implements MessageSocket {
         value.set(INT, KernelConstants.PEELOFF_DESCRIPTOR, 0);
         value.set(INT, KernelConstants.PEELOFF_FLAGS, KernelConstants.SOCK_NONBLOCK | KernelConstants.SOCK_CLOEXEC);
         int result = getOption(
-                KernelConstants.IPPROTO_SCTP,
-                KernelConstants.SCTP_SOCKOPT_PEELOFF_FLAGS,
-                KernelConstants.PEELOFF_LENGTH);
+                SocketApi.IPPROTO_SCTP, KernelConstants.SCTP_SOCKOPT_PEELOFF_FLAGS, KernelConstants.PEELOFF_LENGTH);
         if (result < 0) {
             throw new IOException("an association got no socket of its own (error number " + -result + ")");
         }
@@ -135,17 +133,17 @@ final class KernelSocket implements MessageSocket {
     }
 
     private int setOption(int option, int length) {
-        return SystemCalls.setOption(
+        return SystemCalls.SET_OPTION.call(
                 area.callState(),
                 socket,
-                KernelConstants.IPPROTO_SCTP,
+                SocketApi.IPPROTO_SCTP,
                 option,
                 area.value().address(),
                 length);
     }
 
     private int getOption(int level, int option, int length) {
-        return SystemCalls.getOption(
+        return SystemCalls.GET_OPTION.call(
                 area.callState(), socket, level, option, area.value().address(), area.optionLength(length));
     }
 
@@ -155,7 +153,7 @@ final class KernelSocket implements MessageSocket {
      */
     boolean inquire(int option, int length) {
         area.value().set(INT, 0, association);
-        return getOption(KernelConstants.IPPROTO_SCTP, option, length) >= 0;
+        return getOption(SocketApi.IPPROTO_SCTP, option, length) >= 0;
     }
 
     // Messages.
@@ -196,7 +194,7 @@ final class KernelSocket implements MessageSocket {
 
     private int send(int stream, int flags, int payloadProtocol, long data, int length) {
         long header = area.outgoing(association, stream, flags, payloadProtocol, data, length);
-        return SystemCalls.send(
+        return SystemCalls.SEND.call(
                 area.callState(), socket, header, KernelConstants.MSG_DONTWAIT | KernelConstants.MSG_NOSIGNAL);
     }
 
@@ -208,11 +206,11 @@ final class KernelSocket implements MessageSocket {
     }
 
     @Override
-    public boolean receive(WireBuffer into, SctpReceived received) {
+    public boolean receive(WireBuffer into, Receiver receiver) {
         int length;
         try {
             long header = area.incoming(into.segment().address(), into.capacity());
-            length = SystemCalls.receive(area.callState(), socket, header, KernelConstants.MSG_DONTWAIT);
+            length = SystemCalls.RECEIVE.call(area.callState(), socket, header, KernelConstants.MSG_DONTWAIT);
         } finally {
             Reference.reachabilityFence(into);
         }
@@ -222,18 +220,14 @@ final class KernelSocket implements MessageSocket {
         }
         int flags = area.receivedFlags();
         if ((flags & KernelConstants.MSG_NOTIFICATION) != 0) {
-            int newAssociation = Notifications.read(into, length, received);
+            int newAssociation = Notifications.newAssociation(into.segment(), length);
             if (newAssociation != Notifications.NO_ASSOCIATION) {
                 association = newAssociation;
             }
+            Notifications.read(into, length, receiver);
         } else if (area.hasReceiveInfo()) {
-            received.message(
-                    area.receivedStream(),
-                    area.receivedPayloadProtocol(),
-                    length,
-                    (flags & KernelConstants.MSG_EOR) != 0);
-        } else {
-            received.event(SctpReceived.Kind.OTHER);
+            receiver.onMessage(
+                    area.receivedStream(), area.receivedPayloadProtocol(), length, (flags & SocketApi.MSG_EOR) != 0);
         }
         return true;
     }
@@ -250,8 +244,8 @@ final class KernelSocket implements MessageSocket {
     }
 
     private void settle() {
-        int result = getOption(KernelConstants.SOL_SOCKET, KernelConstants.SO_MEMINFO, KernelConstants.MEMINFO_LENGTH);
-        KernelErrors.check("getsockopt of SO_MEMINFO", result);
+        int result = getOption(SocketApi.SOL_SOCKET, KernelConstants.SO_MEMINFO, KernelConstants.MEMINFO_LENGTH);
+        SctpErrors.check("getsockopt of SO_MEMINFO", result);
         sent.settle(Integer.toUnsignedLong(area.value().get(INT, KernelConstants.MEMINFO_WMEM_QUEUED)));
     }
 
@@ -260,8 +254,8 @@ final class KernelSocket implements MessageSocket {
     /** Returns the peer's primary address and its port, or null when there is no association any more. */
     @Nullable
     InetSocketAddress primary() {
-        return inquire(KernelConstants.SCTP_STATUS, KernelConstants.STATUS_LENGTH)
-                ? SocketAddresses.read(area.value(), KernelConstants.STATUS_PRIMARY + KernelConstants.SPINFO_ADDRESS)
+        return inquire(KernelConstants.SCTP_STATUS, SocketApi.STATUS_LENGTH)
+                ? SocketAddresses.read(area.value(), SocketApi.STATUS_PRIMARY + KernelConstants.SPINFO_ADDRESS)
                 : null;
     }
 
@@ -269,7 +263,7 @@ final class KernelSocket implements MessageSocket {
      * Returns the bytes of the largest message that fits into one chunk, or 0 when there is no association any more.
      */
     int fragmentationPoint() {
-        return inquire(KernelConstants.SCTP_STATUS, KernelConstants.STATUS_LENGTH)
+        return inquire(KernelConstants.SCTP_STATUS, SocketApi.STATUS_LENGTH)
                 ? area.value().get(INT, KernelConstants.STATUS_FRAGMENTATION_POINT)
                 : 0;
     }
@@ -293,7 +287,7 @@ final class KernelSocket implements MessageSocket {
     public void close() {
         if (socket >= 0) {
             // Without lingering the kernel aborts an association that is still up, and never waits.
-            SystemCalls.close(area.callState(), socket);
+            SystemCalls.CLOSE.call(area.callState(), socket);
             socket = -1;
         }
     }

@@ -6,97 +6,79 @@ package io.sidewarp.engine.net.sctp.kernel;
 import io.sidewarp.engine.linux.SocketAddresses;
 import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.net.sctp.AbortCause;
-import io.sidewarp.engine.net.sctp.SctpReceived;
+import io.sidewarp.engine.net.sctp.MessageSocket;
+import io.sidewarp.engine.net.sctp.socket.SocketApi;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 
 /** Reads the notifications of an SCTP socket (RFC 6458 section 6.1). */
 final class Notifications {
 
-    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
-
-    /** Result of {@link #read} for a notification without a new association. */
+    /** Result of {@link #newAssociation} for another notification. */
     static final int NO_ASSOCIATION = 0;
 
     private Notifications() {}
 
-    /**
-     * Translates a notification.
-     *
-     * @return the identifier of the association that is up, or {@link #NO_ASSOCIATION}
-     */
-    static int read(WireBuffer buffer, int length, SctpReceived received) {
-        MemorySegment event = buffer.segment();
-        received.event(SctpReceived.Kind.OTHER);
-        switch (unsigned(event, 0)) {
-            case KernelConstants.SCTP_ASSOC_CHANGE -> {
-                if (length >= KernelConstants.ASSOC_CHANGE_LENGTH) {
-                    return associationChange(buffer, event, length, received);
-                }
-            }
-            case KernelConstants.SCTP_ADAPTATION_INDICATION -> {
-                if (length >= KernelConstants.ADAPTATION_LENGTH) {
-                    received.adaptation(event.get(INT, KernelConstants.SAI_INDICATION));
-                }
-            }
-            case KernelConstants.SCTP_PEER_ADDR_CHANGE -> {
-                if (length >= KernelConstants.PADDR_CHANGE_LENGTH) {
-                    pathChange(event, received);
-                }
-            }
-            default -> {
-                // No other notifications are subscribed.
-            }
-        }
-        return NO_ASSOCIATION;
+    private static boolean isAssociationChange(MemorySegment event, int length) {
+        return unsigned(event, 0) == KernelConstants.SCTP_ASSOC_CHANGE && length >= SocketApi.ASSOC_CHANGE_LENGTH;
     }
 
-    private static int associationChange(WireBuffer buffer, MemorySegment event, int length, SctpReceived received) {
-        switch (unsigned(event, KernelConstants.SAC_STATE)) {
-            case KernelConstants.SCTP_COMM_UP -> {
-                received.up(
-                        unsigned(event, KernelConstants.SAC_INBOUND), unsigned(event, KernelConstants.SAC_OUTBOUND));
-                return event.get(INT, KernelConstants.SAC_ASSOC_ID);
-            }
-            case KernelConstants.SCTP_COMM_LOST -> {
-                if (length > KernelConstants.ASSOC_CHANGE_LENGTH) {
-                    received.lost(AbortCause.describe(buffer, KernelConstants.ASSOC_CHANGE_LENGTH, length));
-                } else {
-                    received.event(SctpReceived.Kind.LOST);
-                }
-            }
+    /** Returns the identifier of the association that is up now, or {@link #NO_ASSOCIATION}. */
+    static int newAssociation(MemorySegment event, int length) {
+        return isAssociationChange(event, length)
+                        && unsigned(event, SocketApi.SAC_STATE) == KernelConstants.SCTP_COMM_UP
+                ? event.get(SocketApi.INT, SocketApi.SAC_ASSOC_ID)
+                : NO_ASSOCIATION;
+    }
+
+    /** Translates a notification. */
+    static void read(WireBuffer buffer, int length, MessageSocket.Receiver receiver) {
+        MemorySegment event = buffer.segment();
+        int type = unsigned(event, 0);
+        if (isAssociationChange(event, length)) {
+            associationChange(buffer, event, length, receiver);
+        } else if (type == KernelConstants.SCTP_ADAPTATION_INDICATION && length >= SocketApi.ADAPTATION_LENGTH) {
+            receiver.onAdaptation(event.get(SocketApi.INT, SocketApi.SAI_INDICATION));
+        } else if (type == KernelConstants.SCTP_PEER_ADDR_CHANGE && length >= KernelConstants.PADDR_CHANGE_LENGTH) {
+            pathChange(event, receiver);
+        }
+    }
+
+    private static void associationChange(
+            WireBuffer buffer, MemorySegment event, int length, MessageSocket.Receiver receiver) {
+        switch (unsigned(event, SocketApi.SAC_STATE)) {
+            case KernelConstants.SCTP_COMM_UP ->
+                receiver.onUp(unsigned(event, SocketApi.SAC_INBOUND), unsigned(event, SocketApi.SAC_OUTBOUND));
+            case KernelConstants.SCTP_COMM_LOST ->
+                receiver.onLost(
+                        length > SocketApi.ASSOC_CHANGE_LENGTH
+                                ? AbortCause.describe(buffer, SocketApi.ASSOC_CHANGE_LENGTH, length)
+                                : null);
             case KernelConstants.SCTP_CANT_STR_ASSOC -> {
                 // The caller's time-out ends before the kernel's attempts, so the peer is the cause.
-                int error = Short.toUnsignedInt(Short.reverseBytes(event.get(SHORT, KernelConstants.SAC_ERROR)));
-                received.lost("the peer refused the association" + (error == 0 ? "" : " with cause code " + error));
+                int error = Short.toUnsignedInt(Short.reverseBytes(event.get(SocketApi.SHORT, SocketApi.SAC_ERROR)));
+                receiver.onLost("the peer refused the association" + (error == 0 ? "" : " with cause code " + error));
             }
-            case KernelConstants.SCTP_RESTART -> received.event(SctpReceived.Kind.RESTARTED);
-            case KernelConstants.SCTP_SHUTDOWN_COMP -> received.event(SctpReceived.Kind.SHUT_DOWN);
+            case KernelConstants.SCTP_RESTART -> receiver.onRestarted();
+            case KernelConstants.SCTP_SHUTDOWN_COMP -> receiver.onShutDown();
             default -> {
                 // There are no other states.
             }
         }
-        return NO_ASSOCIATION;
     }
 
-    private static void pathChange(MemorySegment event, SctpReceived received) {
-        switch (event.get(INT, KernelConstants.SPC_STATE)) {
-            case KernelConstants.SCTP_ADDR_AVAILABLE -> received.path(path(event), true);
-            case KernelConstants.SCTP_ADDR_UNREACHABLE -> received.path(path(event), false);
-            default -> {
-                // The address was added, removed, confirmed, made the primary one, or is in doubt after a first
-                // time-out (RFC 7829).
-            }
+    private static void pathChange(MemorySegment event, MessageSocket.Receiver receiver) {
+        int state = event.get(SocketApi.INT, KernelConstants.SPC_STATE);
+        // Otherwise the address was added, removed, confirmed, made the primary one, or is in doubt after a first
+        // time-out (RFC 7829).
+        if (state == KernelConstants.SCTP_ADDR_AVAILABLE || state == KernelConstants.SCTP_ADDR_UNREACHABLE) {
+            InetAddress path =
+                    SocketAddresses.read(event, KernelConstants.SPC_ADDRESS).getAddress();
+            receiver.onPath(path, state == KernelConstants.SCTP_ADDR_AVAILABLE);
         }
     }
 
-    private static InetAddress path(MemorySegment event) {
-        return SocketAddresses.read(event, KernelConstants.SPC_ADDRESS).getAddress();
-    }
-
     private static int unsigned(MemorySegment event, int offset) {
-        return Short.toUnsignedInt(event.get(SHORT, offset));
+        return Short.toUnsignedInt(event.get(SocketApi.SHORT, offset));
     }
 }

@@ -3,10 +3,11 @@
 
 package io.sidewarp.engine.net.sctp.kernel;
 
+import io.sidewarp.engine.net.sctp.socket.NativeFunction;
+import io.sidewarp.engine.net.sctp.socket.SocketApi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.time.Duration;
 
 /**
@@ -17,7 +18,6 @@ final class SocketArea implements AutoCloseable {
 
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
-    private static final ValueLayout.OfInt BIG_ENDIAN_INT = ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
     /** struct msghdr. */
@@ -48,7 +48,7 @@ final class SocketArea implements AutoCloseable {
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment memory = arena.allocate(VALUE + VALUE_LENGTH, Long.BYTES);
     private final MemorySegment value = memory.asSlice(VALUE, VALUE_LENGTH);
-    private final MemorySegment callState = SystemCalls.newCallState(arena);
+    private final MemorySegment callState = NativeFunction.newCallState(arena);
     private final long base = memory.address();
     private final Duration tick;
 
@@ -56,17 +56,17 @@ final class SocketArea implements AutoCloseable {
         tick = measureTick();
         header(SEND_HEADER, SEND_BUFFER, SEND_CONTROL);
         header(RECEIVE_HEADER, RECEIVE_BUFFER, RECEIVE_CONTROL);
-        memory.set(LONG, SEND_HEADER + MSG_CONTROLLEN, CMSG_DATA + KernelConstants.SNDINFO_LENGTH);
-        memory.set(LONG, SEND_CONTROL, CMSG_DATA + KernelConstants.SNDINFO_LENGTH);
-        memory.set(INT, SEND_CONTROL + CMSG_LEVEL, KernelConstants.IPPROTO_SCTP);
+        memory.set(LONG, SEND_HEADER + MSG_CONTROLLEN, CMSG_DATA + SocketApi.SNDINFO_LENGTH);
+        memory.set(LONG, SEND_CONTROL, CMSG_DATA + SocketApi.SNDINFO_LENGTH);
+        memory.set(INT, SEND_CONTROL + CMSG_LEVEL, SocketApi.IPPROTO_SCTP);
         memory.set(INT, SEND_CONTROL + CMSG_TYPE, KernelConstants.SCTP_SNDINFO);
     }
 
     /** Measures the tick of the kernel (jiffy), which is the resolution of the kernel's coarse clock. */
     private Duration measureTick() {
-        KernelErrors.check(
+        SctpErrors.check(
                 "clock_getres",
-                SystemCalls.clockResolution(callState, KernelConstants.CLOCK_MONOTONIC_COARSE, value.address()));
+                SystemCalls.CLOCK_RESOLUTION.call(callState, KernelConstants.CLOCK_MONOTONIC_COARSE, value.address()));
         return Duration.ofSeconds(value.get(LONG, 0), value.get(LONG, Long.BYTES));
     }
 
@@ -102,9 +102,9 @@ final class SocketArea implements AutoCloseable {
         memory.set(LONG, SEND_BUFFER + Long.BYTES, length);
         int info = SEND_CONTROL + CMSG_DATA;
         memory.set(SHORT, info, (short) stream);
-        memory.set(SHORT, info + 2, (short) flags);
-        memory.set(BIG_ENDIAN_INT, info + 4, payloadProtocol);
-        memory.set(INT, info + 12, association);
+        memory.set(SHORT, info + SocketApi.SNDINFO_FLAGS, (short) flags);
+        memory.set(SocketApi.BIG_ENDIAN_INT, info + SocketApi.SNDINFO_PPID, payloadProtocol);
+        memory.set(INT, info + SocketApi.SNDINFO_ASSOC_ID, association);
         return base + SEND_HEADER;
     }
 
@@ -125,8 +125,8 @@ final class SocketArea implements AutoCloseable {
 
     /** Returns whether a message came with a struct sctp_rcvinfo. No other control message is requested. */
     boolean hasReceiveInfo() {
-        return memory.get(LONG, RECEIVE_HEADER + MSG_CONTROLLEN) >= CMSG_DATA + KernelConstants.RCVINFO_LENGTH
-                && memory.get(INT, RECEIVE_CONTROL + CMSG_LEVEL) == KernelConstants.IPPROTO_SCTP
+        return memory.get(LONG, RECEIVE_HEADER + MSG_CONTROLLEN) >= CMSG_DATA + SocketApi.RCVINFO_LENGTH
+                && memory.get(INT, RECEIVE_CONTROL + CMSG_LEVEL) == SocketApi.IPPROTO_SCTP
                 && memory.get(INT, RECEIVE_CONTROL + CMSG_TYPE) == KernelConstants.SCTP_RCVINFO;
     }
 
@@ -136,7 +136,7 @@ final class SocketArea implements AutoCloseable {
 
     /** Returns the payload protocol in host order. */
     int receivedPayloadProtocol() {
-        return memory.get(BIG_ENDIAN_INT, RECEIVE_CONTROL + CMSG_DATA + KernelConstants.RCVINFO_PPID);
+        return memory.get(SocketApi.BIG_ENDIAN_INT, RECEIVE_CONTROL + CMSG_DATA + SocketApi.RCVINFO_PPID);
     }
 
     @Override

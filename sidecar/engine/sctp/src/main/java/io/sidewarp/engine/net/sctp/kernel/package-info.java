@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The SCTP of the Linux kernel, through socket calls of the C library by the Foreign Function and Memory API. No other
- * package of this stack has native calls.
+ * The SCTP of the Linux kernel, through socket calls of the C library by the Foreign Function and Memory API.
  *
  * <p>Each association has its own one-to-many socket (RFC 6458 section 3), because only such sockets take the reason of
  * an ABORT. A listener peels off the associations that peers begin. Sockets do not block. One thread per endpoint waits

@@ -3,6 +3,9 @@
 
 package io.sidewarp.engine.net.sctp.usrsctp;
 
+import io.sidewarp.engine.net.sctp.socket.NativeFunction;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +24,7 @@ final class SocketTable {
     private final ArrayDeque<Long> free = new ArrayDeque<>();
     private volatile AtomicReferenceArray<@Nullable UsrsctpSocket> sockets =
             new AtomicReferenceArray<>(INITIAL_CAPACITY);
+    private final MemorySegment callState = NativeFunction.newCallState(Arena.ofAuto());
     private int registered;
 
     /** Returns an address that no other socket has. */
@@ -37,7 +41,7 @@ final class SocketTable {
             }
             sockets = larger;
         }
-        UsrsctpCalls.registerAddress(registered + 1);
+        UsrsctpCalls.REGISTER.call(callState, registered + 1);
         registered++;
         return registered;
     }

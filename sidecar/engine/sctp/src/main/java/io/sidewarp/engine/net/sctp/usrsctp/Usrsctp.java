@@ -9,12 +9,10 @@ import io.sidewarp.engine.net.sctp.SctpProtocol;
 import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.net.sctp.SctpSocket;
 import io.sidewarp.engine.net.sctp.SctpUnavailableException;
+import io.sidewarp.engine.net.sctp.socket.NativeFunction;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -25,7 +23,7 @@ import org.slf4j.LoggerFactory;
 public final class Usrsctp implements SctpProtocol {
 
     private static final Logger LOG = LoggerFactory.getLogger(Usrsctp.class);
-    private static final String LIBRARY = "libusrsctp.so.2";
+    static final String LIBRARY = "libusrsctp.so.2";
     private static final int ENOBUFS = 105;
     /** The whole memory of the process, to copy packets from addresses of the library. */
     private static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
@@ -33,56 +31,11 @@ public final class Usrsctp implements SctpProtocol {
     private static final SocketTable SOCKETS = new SocketTable();
     private static final Usrsctp INSTANCE = new Usrsctp();
 
-    /** Most queued chunks of an association. Its send buffer limits their bytes. */
-    private static final int MAX_QUEUED_CHUNKS = 1 << 20;
-
     private final ReentrantLock ticking = new ReentrantLock();
+    private final MemorySegment callState = NativeFunction.newCallState(Arena.global());
     private long lastTickNanos = System.nanoTime();
 
     private Usrsctp() {}
-
-    /** Initializes the library on its first use. A caller that only checks for the library does not pay for this. */
-    private static final class Library {
-
-        static {
-            initialize();
-        }
-
-        private Library() {}
-
-        static void use() {
-            // The call itself initializes the class.
-        }
-    }
-
-    private static void initialize() {
-        MethodHandle output;
-        try {
-            output = MethodHandles.lookup()
-                    .findStatic(
-                            Usrsctp.class,
-                            "onPacket",
-                            MethodType.methodType(
-                                    int.class, long.class, long.class, long.class, byte.class, byte.class));
-        } catch (ReflectiveOperationException e) {
-            throw new LinkageError("the upcall for packets", e);
-        }
-        UsrsctpCalls.initNoThreads(UsrsctpCalls.packetUpcall(output));
-        UsrsctpCalls.enableCrc32cOffload();
-        // Features that DDP does not use are disabled, so that no peer can use them.
-        for (String feature : new String[] {
-            "sctp_ecn_enable",
-            "sctp_pr_enable",
-            "sctp_asconf_enable",
-            "sctp_auth_enable",
-            "sctp_reconfig_enable",
-            "sctp_nrsack_enable",
-            "sctp_pktdrop_enable"
-        }) {
-            UsrsctpCalls.setSysctl(feature, 0);
-        }
-        UsrsctpCalls.setSysctl("sctp_max_chunks_on_queue", MAX_QUEUED_CHUNKS);
-    }
 
     /**
      * Returns the library.
@@ -92,10 +45,6 @@ public final class Usrsctp implements SctpProtocol {
     public static Usrsctp load() {
         find(LIBRARY);
         return INSTANCE;
-    }
-
-    static SymbolLookup find() {
-        return find(LIBRARY);
     }
 
     static SymbolLookup find(String library) {
@@ -112,7 +61,6 @@ public final class Usrsctp implements SctpProtocol {
     @Override
     public SctpSocket open(
             int localPort, int packetSize, OptionalInt adaptation, SctpSettings settings, SctpPacketOutput output) {
-        Library.use();
         // The time without sockets, when nobody ticks, must not count for the timers of the new socket.
         tick();
         return UsrsctpSocket.open(SOCKETS, localPort, packetSize, adaptation, settings, output);
@@ -126,7 +74,7 @@ public final class Usrsctp implements SctpProtocol {
                 long elapsed = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - lastTickNanos);
                 if (elapsed >= TICK_MILLIS) {
                     lastTickNanos += TimeUnit.MILLISECONDS.toNanos(elapsed);
-                    UsrsctpCalls.handleTimers((int) Math.min(elapsed, Integer.MAX_VALUE));
+                    UsrsctpCalls.TIMERS.call(callState, Math.min(elapsed, Integer.MAX_VALUE));
                 }
             } finally {
                 ticking.unlock();
@@ -136,7 +84,7 @@ public final class Usrsctp implements SctpProtocol {
 
     /** Handles an upcall of the library, on any thread that called the library. No exception may escape. */
     @SuppressWarnings("unused") // found by name; the library passes more than is wanted
-    private static int onPacket(long address, long packet, long length, byte typeOfService, byte dontFragment) {
+    static int onPacket(long address, long packet, long length, byte typeOfService, byte dontFragment) {
         try {
             UsrsctpSocket socket = SOCKETS.get(address);
             if (socket == null) {

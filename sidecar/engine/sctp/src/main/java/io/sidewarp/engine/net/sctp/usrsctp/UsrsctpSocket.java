@@ -4,20 +4,23 @@
 package io.sidewarp.engine.net.sctp.usrsctp;
 
 import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.net.sctp.SctpAssociationFacts;
 import io.sidewarp.engine.net.sctp.SctpPacketOutput;
-import io.sidewarp.engine.net.sctp.SctpReceived;
 import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.net.sctp.SctpSocket;
-import io.sidewarp.engine.net.sctp.SctpSocketStatus;
+import io.sidewarp.engine.net.sctp.socket.NativeFunction;
+import io.sidewarp.engine.net.sctp.socket.SocketApi;
+import io.sidewarp.engine.verbs.AssociationPath;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.OptionalInt;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A one-to-many socket of usrsctp with one association. The same socket serves whether this side or the peer began the
@@ -45,7 +48,7 @@ final class UsrsctpSocket implements SctpSocket {
     private final SctpPacketOutput output;
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment scratch = arena.allocate(SCRATCH_LENGTH, Long.BYTES);
-    private final MemorySegment callState = UsrsctpCalls.newCallState(arena);
+    private final MemorySegment callState = NativeFunction.newCallState(arena);
     private final long address;
     private long socket;
     private int associationId;
@@ -90,16 +93,16 @@ final class UsrsctpSocket implements SctpSocket {
      * was closed there before.
      */
     private boolean open(int localPort, int packetSize, OptionalInt adaptation, SctpSettings settings) {
-        long opened = UsrsctpCalls.socket(
-                callState, UsrsctpConstants.AF_CONN, UsrsctpConstants.SOCK_SEQPACKET, UsrsctpConstants.IPPROTO_SCTP);
-        if (opened > -4096 && opened < 0) {
+        long opened = UsrsctpCalls.SOCKET.callForPointer(
+                callState, UsrsctpConstants.AF_CONN, SocketApi.SOCK_SEQPACKET, SocketApi.IPPROTO_SCTP);
+        if (opened < 0) {
             throw failure("socket", (int) opened);
         }
         socket = opened;
-        check("set_non_blocking", UsrsctpCalls.setNonBlocking(callState, socket));
+        check("set_non_blocking", UsrsctpCalls.NON_BLOCKING.call(callState, socket, 1));
         new UsrsctpOptions(callState, socket, scratch.asSlice(VALUE_OFFSET)).apply(packetSize, adaptation, settings);
-        int result = UsrsctpCalls.bind(callState, socket, sockaddr(localPort), UsrsctpConstants.SOCKADDR_LENGTH);
-        if (result == -UsrsctpConstants.EADDRINUSE) {
+        int result = UsrsctpCalls.BIND.call(callState, socket, sockaddr(localPort), UsrsctpConstants.SOCKADDR_LENGTH);
+        if (result == -SocketApi.EADDRINUSE) {
             return false;
         }
         check("bind", result);
@@ -128,13 +131,14 @@ final class UsrsctpSocket implements SctpSocket {
 
     @Override
     public void listen() {
-        check("listen", UsrsctpCalls.listen(callState, socket));
+        check("listen", UsrsctpCalls.LISTEN.call(callState, socket, 1));
     }
 
     @Override
     public void connect(int remotePort) {
-        int result = UsrsctpCalls.connect(callState, socket, sockaddr(remotePort), UsrsctpConstants.SOCKADDR_LENGTH);
-        if (result != -UsrsctpConstants.EINPROGRESS) {
+        int result =
+                UsrsctpCalls.CONNECT.call(callState, socket, sockaddr(remotePort), UsrsctpConstants.SOCKADDR_LENGTH);
+        if (result != -SocketApi.EINPROGRESS) {
             check("connect", result);
         }
     }
@@ -142,7 +146,7 @@ final class UsrsctpSocket implements SctpSocket {
     @Override
     public void input(WireBuffer packet, int offset, int length) {
         try {
-            UsrsctpCalls.input(address, packet.segment().address() + offset, length);
+            UsrsctpCalls.INPUT.call(callState, address, packet.segment().address() + offset, length, 0);
         } finally {
             Reference.reachabilityFence(packet);
         }
@@ -171,33 +175,38 @@ final class UsrsctpSocket implements SctpSocket {
 
     private int send(int stream, int flags, int payloadProtocol, long data, int length) {
         scratch.set(SHORT, INFO_OFFSET, (short) stream);
-        scratch.set(SHORT, INFO_OFFSET + 2, (short) flags);
-        scratch.set(UsrsctpConstants.BIG_ENDIAN_INT, INFO_OFFSET + 4, payloadProtocol);
-        scratch.set(INT, INFO_OFFSET + 8, 0);
-        scratch.set(INT, INFO_OFFSET + 12, associationId);
-        return UsrsctpCalls.send(
+        scratch.set(SHORT, INFO_OFFSET + SocketApi.SNDINFO_FLAGS, (short) flags);
+        scratch.set(SocketApi.BIG_ENDIAN_INT, INFO_OFFSET + SocketApi.SNDINFO_PPID, payloadProtocol);
+        scratch.set(INT, INFO_OFFSET + SocketApi.SNDINFO_CONTEXT, 0);
+        scratch.set(INT, INFO_OFFSET + SocketApi.SNDINFO_ASSOC_ID, associationId);
+        return UsrsctpCalls.SEND.call(
                 callState,
                 socket,
                 data,
                 length,
+                0,
+                0,
                 scratch.address() + INFO_OFFSET,
-                UsrsctpConstants.SNDINFO_LENGTH,
-                UsrsctpConstants.SCTP_SENDV_SNDINFO);
+                SocketApi.SNDINFO_LENGTH,
+                UsrsctpConstants.SCTP_SENDV_SNDINFO,
+                0);
     }
 
     @Override
-    public boolean receive(WireBuffer into, SctpReceived received) {
+    public boolean receive(WireBuffer into, Receiver receiver) {
         if (socket == 0) {
             return false;
         }
-        scratch.set(INT, INFO_LENGTH_OFFSET, UsrsctpConstants.RCVINFO_LENGTH);
+        scratch.set(INT, INFO_LENGTH_OFFSET, SocketApi.RCVINFO_LENGTH);
         scratch.set(INT, FLAGS_OFFSET, 0);
         long base = scratch.address();
-        int length = UsrsctpCalls.receive(
+        int length = UsrsctpCalls.RECEIVE.call(
                 callState,
                 socket,
                 into.segment().address(),
                 into.capacity(),
+                0,
+                0,
                 base + INFO_OFFSET,
                 base + INFO_LENGTH_OFFSET,
                 base + INFO_TYPE_OFFSET,
@@ -207,43 +216,43 @@ final class UsrsctpSocket implements SctpSocket {
         }
         int flags = scratch.get(INT, FLAGS_OFFSET);
         if ((flags & UsrsctpConstants.MSG_NOTIFICATION) != 0) {
-            onNotification(into.segment(), length, received);
+            onNotification(into.segment(), length, receiver);
         } else {
-            received.message(
-                    Short.toUnsignedInt(scratch.get(SHORT, INFO_OFFSET)),
-                    scratch.get(UsrsctpConstants.BIG_ENDIAN_INT, INFO_OFFSET + UsrsctpConstants.RCVINFO_PPID),
+            receiver.onMessage(
+                    unsigned(scratch, INFO_OFFSET),
+                    scratch.get(SocketApi.BIG_ENDIAN_INT, INFO_OFFSET + SocketApi.RCVINFO_PPID),
                     length,
-                    (flags & UsrsctpConstants.MSG_EOR) != 0);
+                    (flags & SocketApi.MSG_EOR) != 0);
         }
         return true;
     }
 
-    private void onNotification(MemorySegment event, int length, SctpReceived received) {
-        received.event(SctpReceived.Kind.OTHER);
-        int type = Short.toUnsignedInt(event.get(UsrsctpConstants.SHORT_ANYWHERE, 0));
-        if (type == UsrsctpConstants.SCTP_ADAPTATION_INDICATION && length >= UsrsctpConstants.ADAPTATION_LENGTH) {
-            received.adaptation(event.get(UsrsctpConstants.INT_ANYWHERE, UsrsctpConstants.SAI_INDICATION));
-        } else if (type == UsrsctpConstants.SCTP_ASSOC_CHANGE && length >= UsrsctpConstants.ASSOC_CHANGE_LENGTH) {
-            onAssociationChange(event, received);
+    private void onNotification(MemorySegment event, int length, Receiver receiver) {
+        int type = unsigned(event, 0);
+        if (type == UsrsctpConstants.SCTP_ADAPTATION_INDICATION && length >= SocketApi.ADAPTATION_LENGTH) {
+            receiver.onAdaptation(event.get(SocketApi.INT, SocketApi.SAI_INDICATION));
+        } else if (type == UsrsctpConstants.SCTP_ASSOC_CHANGE && length >= SocketApi.ASSOC_CHANGE_LENGTH) {
+            onAssociationChange(event, receiver);
         }
     }
 
-    private void onAssociationChange(MemorySegment event, SctpReceived received) {
-        switch (Short.toUnsignedInt(event.get(UsrsctpConstants.SHORT_ANYWHERE, UsrsctpConstants.SAC_STATE))) {
+    private void onAssociationChange(MemorySegment event, Receiver receiver) {
+        switch (unsigned(event, SocketApi.SAC_STATE)) {
             case UsrsctpConstants.SCTP_COMM_UP -> {
-                associationId = event.get(UsrsctpConstants.INT_ANYWHERE, UsrsctpConstants.SAC_ASSOC_ID);
-                received.up(
-                        Short.toUnsignedInt(event.get(UsrsctpConstants.SHORT_ANYWHERE, UsrsctpConstants.SAC_INBOUND)),
-                        Short.toUnsignedInt(event.get(UsrsctpConstants.SHORT_ANYWHERE, UsrsctpConstants.SAC_OUTBOUND)));
+                associationId = event.get(SocketApi.INT, SocketApi.SAC_ASSOC_ID);
+                receiver.onUp(unsigned(event, SocketApi.SAC_INBOUND), unsigned(event, SocketApi.SAC_OUTBOUND));
             }
-            case UsrsctpConstants.SCTP_COMM_LOST, UsrsctpConstants.SCTP_CANT_STR_ASSOC ->
-                received.event(SctpReceived.Kind.LOST);
-            case UsrsctpConstants.SCTP_RESTART -> received.event(SctpReceived.Kind.RESTARTED);
-            case UsrsctpConstants.SCTP_SHUTDOWN_COMP -> received.event(SctpReceived.Kind.SHUT_DOWN);
+            case UsrsctpConstants.SCTP_COMM_LOST, UsrsctpConstants.SCTP_CANT_STR_ASSOC -> receiver.onLost(null);
+            case UsrsctpConstants.SCTP_RESTART -> receiver.onRestarted();
+            case UsrsctpConstants.SCTP_SHUTDOWN_COMP -> receiver.onShutDown();
             default -> {
                 // There are no other states.
             }
         }
+    }
+
+    private static int unsigned(MemorySegment memory, long offset) {
+        return Short.toUnsignedInt(memory.get(SocketApi.SHORT, offset));
     }
 
     @Override
@@ -260,31 +269,37 @@ final class UsrsctpSocket implements SctpSocket {
     }
 
     @Override
-    @Nullable
-    public SctpSocketStatus status() {
+    public SctpAssociationFacts facts(InetAddress remote, int pathMtu, long unacknowledged, long pending) {
         MemorySegment value = scratch.asSlice(VALUE_OFFSET);
         value.fill((byte) 0);
         value.set(INT, 0, associationId);
-        scratch.set(INT, OPTION_LENGTH_OFFSET, UsrsctpConstants.STATUS_LENGTH);
-        int result = UsrsctpCalls.getOption(
+        scratch.set(INT, OPTION_LENGTH_OFFSET, SocketApi.STATUS_LENGTH);
+        int result = UsrsctpCalls.GET_OPTION.call(
                 callState,
                 socket,
-                UsrsctpConstants.IPPROTO_SCTP,
+                SocketApi.IPPROTO_SCTP,
                 UsrsctpConstants.SCTP_STATUS,
                 value.address(),
                 scratch.address() + OPTION_LENGTH_OFFSET);
         if (result != 0) {
-            return null;
+            return SctpAssociationFacts.NONE;
         }
-        return new SctpSocketStatus(
-                (value.get(INT, UsrsctpConstants.STATUS_PATH_STATE) & UsrsctpConstants.SCTP_ACTIVE) != 0,
-                Duration.ofMillis(value.get(INT, UsrsctpConstants.STATUS_SRTT)),
-                Duration.ofMillis(value.get(INT, UsrsctpConstants.STATUS_RTO)),
-                Integer.toUnsignedLong(value.get(INT, UsrsctpConstants.STATUS_CWND)),
-                value.get(INT, UsrsctpConstants.STATUS_MTU),
-                Integer.toUnsignedLong(value.get(INT, UsrsctpConstants.STATUS_PEER_RWND)),
-                Short.toUnsignedInt(value.get(SHORT, UsrsctpConstants.STATUS_INBOUND)),
-                Short.toUnsignedInt(value.get(SHORT, UsrsctpConstants.STATUS_OUTBOUND)));
+        MemorySegment path = value.asSlice(SocketApi.STATUS_PRIMARY);
+        AssociationPath onlyPath = new AssociationPath(
+                remote,
+                true,
+                (path.get(INT, SocketApi.SPINFO_STATE) & UsrsctpConstants.SCTP_ACTIVE) != 0,
+                Duration.ofMillis(path.get(INT, SocketApi.SPINFO_SRTT)),
+                Duration.ofMillis(path.get(INT, SocketApi.SPINFO_RTO)),
+                Integer.toUnsignedLong(path.get(INT, SocketApi.SPINFO_CWND)),
+                Math.min(path.get(INT, SocketApi.SPINFO_MTU), pathMtu));
+        return new SctpAssociationFacts(
+                List.of(onlyPath),
+                Integer.toUnsignedLong(value.get(INT, SocketApi.STATUS_PEER_RWND)),
+                unsigned(value, SocketApi.STATUS_INBOUND),
+                unsigned(value, SocketApi.STATUS_OUTBOUND),
+                unacknowledged,
+                pending);
     }
 
     @Override
@@ -305,7 +320,7 @@ final class UsrsctpSocket implements SctpSocket {
     private void closeSocket() {
         if (socket != 0) {
             // Without lingering the library aborts an association that is still up, and never waits.
-            UsrsctpCalls.close(socket);
+            UsrsctpCalls.CLOSE.call(callState, socket);
             socket = 0;
         }
     }

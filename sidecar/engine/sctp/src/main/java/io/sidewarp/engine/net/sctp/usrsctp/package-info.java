@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * SCTP in user space by the library usrsctp, through the Foreign Function and Memory API. No other package of SCTP in
- * UDP has native calls.
+ * SCTP in user space by the library usrsctp, through the Foreign Function and Memory API.
  *
  * <p>Native code gets only addresses of buffers of the I/O layer, never of a registered memory region. Even a faulty
  * library therefore does not know the address of a region.

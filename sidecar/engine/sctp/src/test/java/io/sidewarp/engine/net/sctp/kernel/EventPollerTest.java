@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.NetSettings;
+import io.sidewarp.engine.net.sctp.socket.NativeFunction;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -70,12 +71,12 @@ final class EventPollerTest {
         try (EngineLoops loops = EngineLoops.create(1, NetSettings.defaults());
                 Arena arena = Arena.ofShared()) {
             EventLoop loop = loops.choose();
-            MemorySegment state = SystemCalls.newCallState(arena);
-            int failing = SystemCalls.event(state, KernelConstants.EFD_CLOEXEC);
-            int working = SystemCalls.event(state, KernelConstants.EFD_CLOEXEC);
+            MemorySegment state = NativeFunction.newCallState(arena);
+            int failing = SystemCalls.EVENT.call(state, 0, KernelConstants.EFD_CLOEXEC);
+            int working = SystemCalls.EVENT.call(state, 0, KernelConstants.EFD_CLOEXEC);
             // Ready from the start, so that both are found together.
-            assertThat(SystemCalls.eventWrite(state, failing, EVENT)).isZero();
-            assertThat(SystemCalls.eventWrite(state, working, EVENT)).isZero();
+            assertThat(SystemCalls.EVENT_WRITE.call(state, failing, EVENT)).isZero();
+            assertThat(SystemCalls.EVENT_WRITE.call(state, working, EVENT)).isZero();
             EventPoller poller = CompletableFuture.supplyAsync(
                             () -> {
                                 EventPoller started = new EventPoller(loop, faults::add, "poller");
@@ -90,14 +91,14 @@ final class EventPollerTest {
             assertThat(faults.poll(10, TimeUnit.SECONDS)).isSameAs(fault);
             assertThat(calls.poll(10, TimeUnit.SECONDS)).isEqualTo("called");
 
-            assertThat(SystemCalls.eventWrite(state, working, EVENT)).isZero();
+            assertThat(SystemCalls.EVENT_WRITE.call(state, working, EVENT)).isZero();
             assertThat(calls.poll(10, TimeUnit.SECONDS)).isEqualTo("called");
 
             CompletableFuture.supplyAsync(poller::end, loop)
                     .thenCompose(ended -> ended)
                     .get(10, TimeUnit.SECONDS);
-            SystemCalls.close(state, failing);
-            SystemCalls.close(state, working);
+            SystemCalls.CLOSE.call(state, failing);
+            SystemCalls.CLOSE.call(state, working);
         }
     }
 }

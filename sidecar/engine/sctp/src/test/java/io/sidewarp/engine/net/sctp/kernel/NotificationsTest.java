@@ -6,19 +6,58 @@ package io.sidewarp.engine.net.sctp.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.engine.memory.WireBuffer;
-import io.sidewarp.engine.net.sctp.SctpReceived;
+import io.sidewarp.engine.net.sctp.MessageSocket;
 import java.net.InetAddress;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Tests notifications as a little-endian kernel writes them. */
 final class NotificationsTest {
 
-    private final SctpReceived received = new SctpReceived();
+    private final List<String> events = new ArrayList<>();
 
+    private final MessageSocket.Receiver receiver = new MessageSocket.Receiver() {
+        @Override
+        public void onUp(int inboundStreams, int outboundStreams) {
+            events.add("up " + inboundStreams + " " + outboundStreams);
+        }
+
+        @Override
+        public void onAdaptation(int indication) {
+            events.add("adaptation " + indication);
+        }
+
+        @Override
+        public void onLost(@Nullable String cause) {
+            events.add("lost: " + cause);
+        }
+
+        @Override
+        public void onRestarted() {
+            events.add("restarted");
+        }
+
+        @Override
+        public void onShutDown() {
+            events.add("shut down");
+        }
+
+        @Override
+        public void onPath(InetAddress path, boolean active) {
+            events.add(path.getHostAddress() + (active ? " active" : " inactive"));
+        }
+    };
+
+    /** Reads a notification. Returns the identifier of the association that is up. */
     private int read(String hex) {
         byte[] octets = HexFormat.of().parseHex(hex);
-        return Notifications.read(WireBuffer.copyOf(octets), octets.length, received);
+        WireBuffer buffer = WireBuffer.copyOf(octets);
+        events.clear();
+        Notifications.read(buffer, octets.length, receiver);
+        return Notifications.newAssociation(buffer.segment(), octets.length);
     }
 
     /** struct sctp_assoc_change with 5 outbound and 3 inbound streams, of association 77. */
@@ -31,9 +70,7 @@ final class NotificationsTest {
     void anAssociationThatIsUpTellsItsIdentifierAndStreams() {
         assertThat(read(associationChange(0, 0, ""))).isEqualTo(77);
 
-        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.UP);
-        assertThat(received.inboundStreams()).isEqualTo(3);
-        assertThat(received.outboundStreams()).isEqualTo(5);
+        assertThat(events).containsExactly("up 3 5");
     }
 
     @Test
@@ -41,8 +78,7 @@ final class NotificationsTest {
         // Error cause 12, 4 + 3 octets.
         assertThat(read(associationChange(1, 0, "000c0007" + "626164"))).isEqualTo(Notifications.NO_ASSOCIATION);
 
-        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.LOST);
-        assertThat(received.cause()).isEqualTo("the peer aborted the association: bad");
+        assertThat(events).containsExactly("lost: the peer aborted the association: bad");
     }
 
     @Test
@@ -50,42 +86,39 @@ final class NotificationsTest {
         // ESC, CSI as one character (U+009B), and DEL.
         read(associationChange(1, 0, "000c0009" + "1b" + "c29b" + "7f" + "62"));
 
-        assertThat(received.cause()).isEqualTo("the peer aborted the association: ???b");
+        assertThat(events).containsExactly("lost: the peer aborted the association: ???b");
     }
 
     @Test
     void aPeerThatIsSilentGivesNoReason() {
         read(associationChange(1, 0, ""));
 
-        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.LOST);
-        assertThat(received.cause()).isNull();
+        assertThat(events).containsExactly("lost: null");
     }
 
     @Test
     void aRefusalTellsTheCauseCodeIfThereIsOne() {
         read(associationChange(4, 0, ""));
-        assertThat(received.cause()).isEqualTo("the peer refused the association");
+        assertThat(events).containsExactly("lost: the peer refused the association");
 
         // Error in network order: cause 4, out of resource.
         read(associationChange(4, 4, ""));
-        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.LOST);
-        assertThat(received.cause()).isEqualTo("the peer refused the association with cause code 4");
+        assertThat(events).containsExactly("lost: the peer refused the association with cause code 4");
     }
 
     @Test
     void theEndsAreToldApart() {
         read(associationChange(2, 0, ""));
-        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.RESTARTED);
+        assertThat(events).containsExactly("restarted");
         read(associationChange(3, 0, ""));
-        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.SHUT_DOWN);
+        assertThat(events).containsExactly("shut down");
     }
 
     @Test
     void thePeersAdaptationIndicationIsRead() {
         read("0780" + "0000" + "10000000" + "01000000" + "4d000000");
 
-        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.ADAPTATION);
-        assertThat(received.adaptation()).isEqualTo(1);
+        assertThat(events).containsExactly("adaptation 1");
     }
 
     /** struct sctp_paddr_change of 192.0.2.7. */
@@ -95,24 +128,21 @@ final class NotificationsTest {
     }
 
     @Test
-    void aPathThatAnswersNoMoreOrAgainIsTold() throws Exception {
+    void aPathThatAnswersNoMoreOrAgainIsTold() {
         read(pathChange(1));
-        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.PATH);
-        assertThat(received.path()).isEqualTo(InetAddress.getByName("192.0.2.7"));
-        assertThat(received.pathActive()).isFalse();
+        assertThat(events).containsExactly("192.0.2.7 inactive");
 
         read(pathChange(0));
-        assertThat(received.pathActive()).isTrue();
-        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.PATH);
+        assertThat(events).containsExactly("192.0.2.7 active");
     }
 
     @Test
     void whatIsCutShortOrUnknownMeansNothing() {
         read("0180" + "0000" + "14000000");
-        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.OTHER);
+        assertThat(events).isEmpty();
         read("0980" + "0000" + "0c000000" + "4d000000");
-        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.OTHER);
+        assertThat(events).isEmpty();
         read(pathChange(4));
-        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.OTHER);
+        assertThat(events).isEmpty();
     }
 }

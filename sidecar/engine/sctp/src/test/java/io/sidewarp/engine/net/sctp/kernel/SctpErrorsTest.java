@@ -11,6 +11,8 @@ import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.net.sctp.SctpEndpoint;
 import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.net.sctp.SctpUnavailableException;
+import io.sidewarp.engine.net.sctp.socket.NativeFunction;
+import io.sidewarp.engine.net.sctp.socket.SocketApi;
 import java.lang.foreign.Arena;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -22,28 +24,28 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Tests the error messages where the kernel has no SCTP, or refuses a request. */
-final class KernelErrorsTest {
+final class SctpErrorsTest {
 
     private static final int EVERY_PROTOCOL_HAS_A_SMALLER_NUMBER = 255;
 
     @Test
     void aKernelWithoutTheProtocolIsToldFromOneThatForbidsIt() {
-        assertThat(KernelErrors.unavailable(-KernelConstants.EPROTONOSUPPORT))
+        assertThat(SctpErrors.unavailable(-KernelConstants.EPROTONOSUPPORT))
                 .isInstanceOf(SctpUnavailableException.class)
                 .hasMessageStartingWith("this kernel has no SCTP (error number 93)")
                 .hasMessageContaining("modprobe sctp")
                 .hasMessageContaining("SCTP in UDP");
-        assertThat(KernelErrors.unavailable(-KernelConstants.EACCES))
+        assertThat(SctpErrors.unavailable(-KernelConstants.EACCES))
                 .hasMessageStartingWith("this process may not use the kernel's SCTP (error number 13)");
     }
 
     @Test
     void theErrorNumberOfACallIsTakenFromTheCallItself() {
         try (Arena arena = Arena.ofConfined()) {
-            int result = SystemCalls.socket(
-                    SystemCalls.newCallState(arena),
+            int result = SystemCalls.SOCKET.call(
+                    NativeFunction.newCallState(arena),
                     KernelConstants.AF_INET,
-                    KernelConstants.SOCK_SEQPACKET,
+                    SocketApi.SOCK_SEQPACKET,
                     EVERY_PROTOCOL_HAS_A_SMALLER_NUMBER);
 
             assertThat(-result).isIn(KernelConstants.EPROTONOSUPPORT, KernelConstants.ESOCKTNOSUPPORT);
@@ -54,10 +56,10 @@ final class KernelErrorsTest {
     void whatCannotBeBoundToIsNamed() throws Exception {
         List<InetAddress> addresses = List.of(InetAddress.getByName("192.0.2.7"), InetAddress.getByName("192.0.2.8"));
 
-        assertThat(KernelErrors.unbound(addresses, 5043, -KernelConstants.EADDRINUSE))
+        assertThat(SctpErrors.unbound(addresses, 5043, -SocketApi.EADDRINUSE))
                 .isInstanceOf(BindException.class)
                 .hasMessage("SCTP port 5043 of 192.0.2.7, 192.0.2.8 is in use");
-        assertThat(KernelErrors.unbound(addresses, 5043, -KernelConstants.EADDRNOTAVAIL))
+        assertThat(SctpErrors.unbound(addresses, 5043, -KernelConstants.EADDRNOTAVAIL))
                 .isInstanceOf(BindException.class)
                 .hasMessage("not all of these are addresses of this machine: 192.0.2.7, 192.0.2.8");
     }

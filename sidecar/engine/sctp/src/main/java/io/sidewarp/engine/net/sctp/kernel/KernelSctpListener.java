@@ -3,9 +3,10 @@
 
 package io.sidewarp.engine.net.sctp.kernel;
 
+import io.sidewarp.engine.net.sctp.MessageSocket;
 import io.sidewarp.engine.net.sctp.SctpAssociationHandler;
+import io.sidewarp.engine.net.sctp.SctpCounter;
 import io.sidewarp.engine.net.sctp.SctpListener;
-import io.sidewarp.engine.net.sctp.SctpReceived;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
@@ -16,9 +17,9 @@ import org.slf4j.LoggerFactory;
  * A listener at an SCTP port of a {@link KernelEndpoint}. Associations that peers begin there get their own sockets at
  * once.
  */
-final class KernelListener implements SctpListener {
+final class KernelSctpListener implements SctpListener, MessageSocket.Receiver {
 
-    private static final Logger LOG = LoggerFactory.getLogger(KernelListener.class);
+    private static final Logger LOG = LoggerFactory.getLogger(KernelSctpListener.class);
 
     /** Events that are taken before other sockets get their turn. */
     private static final int BATCH = 64;
@@ -26,12 +27,11 @@ final class KernelListener implements SctpListener {
     private final KernelEndpoint endpoint;
     private final KernelSocket socket;
     private final SctpAssociationHandler handler;
-    private final SctpReceived received = new SctpReceived();
     private final int port;
     private final int key;
     private boolean closed;
 
-    KernelListener(KernelEndpoint endpoint, KernelSocket socket, SctpAssociationHandler handler) {
+    KernelSctpListener(KernelEndpoint endpoint, KernelSocket socket, SctpAssociationHandler handler) {
         this.endpoint = endpoint;
         this.socket = socket;
         this.handler = handler;
@@ -41,11 +41,8 @@ final class KernelListener implements SctpListener {
 
     private void onReady() {
         for (int i = 0; i < BATCH; i++) {
-            if (closed || !socket.receive(endpoint.messages(), received)) {
+            if (closed || !socket.receive(endpoint.messages(), this)) {
                 return;
-            }
-            if (received.kind() == SctpReceived.Kind.UP) {
-                onUpGuarded();
             }
         }
         endpoint.loop().execute(this::onReady);
@@ -55,17 +52,18 @@ final class KernelListener implements SctpListener {
      * Handles a new association. A failure with one association must not leave the others unread, because epoll does
      * not report them again.
      */
-    private void onUpGuarded() {
+    @Override
+    public void onUp(int inboundStreams, int outboundStreams) {
         try {
-            onUp();
+            take(inboundStreams, outboundStreams);
         } catch (RuntimeException | Error e) {
             endpoint.loops().onFault(e);
         }
     }
 
-    private void onUp() {
+    private void take(int inboundStreams, int outboundStreams) {
         if (endpoint.isFull()) {
-            endpoint.onRefused();
+            endpoint.increment(SctpCounter.REFUSED);
             InetSocketAddress remote = socket.primary();
             if (remote != null) {
                 handler.onRefused(remote);
@@ -75,7 +73,7 @@ final class KernelListener implements SctpListener {
         }
         try {
             KernelSocket peeled = socket.peelOff(socket.association());
-            endpoint.adopt(peeled, handler, received.inboundStreams(), received.outboundStreams());
+            endpoint.adopt(peeled, handler, inboundStreams, outboundStreams);
         } catch (IOException e) {
             // The association may be over already. If not, the peer is told.
             LOG.debug("cannot take an association of a peer", e);

@@ -4,6 +4,7 @@
 package io.sidewarp.engine.net.sctp.kernel;
 
 import io.sidewarp.engine.net.sctp.SctpUnavailableException;
+import io.sidewarp.engine.net.sctp.socket.SocketApi;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -11,9 +12,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /** Translates the error numbers of system calls into exceptions with an explanation. */
-final class KernelErrors {
+final class SctpErrors {
 
-    private KernelErrors() {}
+    private SctpErrors() {}
 
     /** Returns the exception for a call that failed without a known reason. */
     static IllegalStateException unexpected(String call, int error) {
@@ -46,7 +47,7 @@ final class KernelErrors {
     static IOException unbound(List<InetAddress> addresses, int port, int error) {
         String what = addresses.stream().map(InetAddress::getHostAddress).collect(Collectors.joining(", "));
         return switch (-error) {
-            case KernelConstants.EADDRINUSE -> new BindException("SCTP port " + port + " of " + what + " is in use");
+            case SocketApi.EADDRINUSE -> new BindException("SCTP port " + port + " of " + what + " is in use");
             case KernelConstants.EADDRNOTAVAIL, KernelConstants.EINVAL ->
                 new BindException("not all of these are addresses of this machine: " + what);
             case KernelConstants.EACCES ->
