@@ -17,7 +17,7 @@ public interface MessageSocket {
         FULL,
         /** The association has ended or is ending; {@link #receive} tells. */
         CLOSED,
-        /** The message cannot be sent, now or later; {@link #sendError} tells why. */
+        /** The message cannot be sent, now or later. */
         FAILED;
 
         private static final int EAGAIN = 11;
@@ -28,9 +28,10 @@ public interface MessageSocket {
         private static final int ENOTCONN = 107;
         private static final int ESHUTDOWN = 108;
 
-        /** Returns the outcome for an error number of Linux. */
-        public static SendResult ofError(int number) {
-            return switch (number) {
+        /** Returns the outcome for an error number of Linux, or for 0. */
+        public static SendResult of(int error) {
+            return switch (error) {
+                case 0 -> SENT;
                 case EAGAIN, ENOMEM, ENOBUFS -> FULL;
                 case EPIPE, ECONNRESET, ENOTCONN, ESHUTDOWN -> CLOSED;
                 default -> FAILED;
@@ -62,11 +63,12 @@ public interface MessageSocket {
         default void onPath(InetAddress path, boolean active) {}
     }
 
-    /** Sends a message, unordered and in one chunk. */
-    SendResult send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length);
-
-    /** Returns the error number of the last message that was not taken. */
-    int sendError();
+    /**
+     * Sends a message, unordered and in one chunk.
+     *
+     * @return 0, or an error number of Linux for {@link SendResult#of}
+     */
+    int send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length);
 
     /**
      * Hands the next message or event to the receiver, as the last step of this method. Events that need no answer are

@@ -325,17 +325,21 @@ public abstract class StackAssociation implements SctpAssociation, MessageSocket
         if (state != State.ESTABLISHED || shuttingDown) {
             return false;
         }
-        MessageSocket.SendResult result = socket().send(stream, payloadProtocol, buffer, offset, length);
-        if (result == MessageSocket.SendResult.SENT) {
-            submitted++;
-            stallWatch.begin();
-            return true;
-        }
-        if (result == MessageSocket.SendResult.FULL) {
-            full = true;
-            onFull();
-        } else if (result == MessageSocket.SendResult.FAILED) {
-            loop.execute(this::endUnlessTold);
+        int error = socket().send(stream, payloadProtocol, buffer, offset, length);
+        switch (MessageSocket.SendResult.of(error)) {
+            case SENT -> {
+                submitted++;
+                stallWatch.begin();
+                return true;
+            }
+            case FULL -> {
+                full = true;
+                onFull();
+            }
+            case FAILED -> loop.execute(() -> endUnlessTold(error));
+            case CLOSED -> {
+                // An event tells so.
+            }
         }
         return false;
     }
@@ -344,8 +348,7 @@ public abstract class StackAssociation implements SctpAssociation, MessageSocket
      * Ends the association because SCTP accepts no more messages. If the association has already ended, which may be
      * the reason, an event tells so first.
      */
-    private void endUnlessTold() {
-        int error = socket().sendError();
+    private void endUnlessTold(int error) {
         touch();
         guard(() -> drain(Integer.MAX_VALUE));
         inputDone();

@@ -130,23 +130,16 @@ final class StackAssociationTest {
 
         private final Deque<Integer> errors = new ArrayDeque<>();
         private final Deque<Consumer<Receiver>> events = new ArrayDeque<>();
-        private int error;
         private final AtomicInteger sent = new AtomicInteger();
         private volatile boolean aborted;
 
         @Override
-        public SendResult send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length) {
-            if (errors.isEmpty()) {
-                sent.incrementAndGet();
-                return SendResult.SENT;
+        public int send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length) {
+            if (!errors.isEmpty()) {
+                return errors.remove();
             }
-            error = errors.remove();
-            return SendResult.ofError(error);
-        }
-
-        @Override
-        public int sendError() {
-            return error;
+            sent.incrementAndGet();
+            return 0;
         }
 
         @Override

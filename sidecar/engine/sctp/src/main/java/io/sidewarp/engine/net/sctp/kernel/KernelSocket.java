@@ -34,7 +34,6 @@ final class KernelSocket implements MessageSocket {
     private final SentMessages sent = new SentMessages();
     private int socket;
     private int association;
-    private int sendError;
     private boolean fragmented;
 
     private KernelSocket(SocketArea area, int socket) {
@@ -159,7 +158,7 @@ final class KernelSocket implements MessageSocket {
     // Messages.
 
     @Override
-    public SendResult send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length) {
+    public int send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length) {
         int result;
         try {
             long data = buffer.segment().address() + offset;
@@ -181,15 +180,9 @@ final class KernelSocket implements MessageSocket {
                 settle();
             }
             sent.add(length);
-            return SendResult.SENT;
+            return 0;
         }
-        sendError = -result;
-        return SendResult.ofError(sendError);
-    }
-
-    @Override
-    public int sendError() {
-        return sendError;
+        return -result;
     }
 
     private int send(int stream, int flags, int payloadProtocol, long data, int length) {

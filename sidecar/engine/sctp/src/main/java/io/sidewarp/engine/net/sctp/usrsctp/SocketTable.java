@@ -7,7 +7,8 @@ import io.sidewarp.engine.net.sctp.socket.NativeFunction;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
-import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,13 +20,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SocketTable {
 
-    private static final int INITIAL_CAPACITY = 64;
-
     private final ArrayDeque<Long> free = new ArrayDeque<>();
-    private volatile AtomicReferenceArray<@Nullable UsrsctpSocket> sockets =
-            new AtomicReferenceArray<>(INITIAL_CAPACITY);
+    private final List<@Nullable UsrsctpSocket> sockets = new CopyOnWriteArrayList<>();
     private final MemorySegment callState = NativeFunction.newCallState(Arena.ofAuto());
-    private int registered;
 
     /** Returns an address that no other socket has. */
     synchronized long acquire() {
@@ -33,17 +30,9 @@ final class SocketTable {
         if (known != null) {
             return known;
         }
-        AtomicReferenceArray<@Nullable UsrsctpSocket> old = sockets;
-        if (registered == old.length()) {
-            AtomicReferenceArray<@Nullable UsrsctpSocket> larger = new AtomicReferenceArray<>(2 * registered);
-            for (int i = 0; i < registered; i++) {
-                larger.set(i, old.get(i));
-            }
-            sockets = larger;
-        }
-        UsrsctpCalls.REGISTER.call(callState, registered + 1);
-        registered++;
-        return registered;
+        sockets.add(null);
+        UsrsctpCalls.REGISTER.call(callState, sockets.size());
+        return sockets.size();
     }
 
     synchronized void set(long address, UsrsctpSocket socket) {
@@ -66,7 +55,6 @@ final class SocketTable {
 
     @Nullable
     UsrsctpSocket get(long address) {
-        AtomicReferenceArray<@Nullable UsrsctpSocket> current = sockets;
-        return address < 1 || address > current.length() ? null : current.get((int) address - 1);
+        return address < 1 || address > sockets.size() ? null : sockets.get((int) address - 1);
     }
 }

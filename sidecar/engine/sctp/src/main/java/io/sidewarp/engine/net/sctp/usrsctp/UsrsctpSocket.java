@@ -52,7 +52,6 @@ final class UsrsctpSocket implements SctpSocket {
     private final long address;
     private long socket;
     private int associationId;
-    private int sendError;
 
     private UsrsctpSocket(SocketTable table, SctpPacketOutput output) {
         this.table = table;
@@ -153,24 +152,14 @@ final class UsrsctpSocket implements SctpSocket {
     }
 
     @Override
-    public SendResult send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length) {
-        int sent;
+    public int send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length) {
         try {
             long data = buffer.segment().address() + offset;
-            sent = send(stream, UsrsctpConstants.SCTP_UNORDERED, payloadProtocol, data, length);
+            int sent = send(stream, UsrsctpConstants.SCTP_UNORDERED, payloadProtocol, data, length);
+            return Math.max(0, -sent);
         } finally {
             Reference.reachabilityFence(buffer);
         }
-        if (sent >= 0) {
-            return SendResult.SENT;
-        }
-        sendError = -sent;
-        return SendResult.ofError(sendError);
-    }
-
-    @Override
-    public int sendError() {
-        return sendError;
     }
 
     private int send(int stream, int flags, int payloadProtocol, long data, int length) {
