@@ -393,5 +393,4 @@ class RegionTest extends FakeSidecarTest {
         }
         assertThat(elsewhere.resolve("x")).hasSize(10);
     }
-
 }

@@ -5,11 +5,11 @@ package io.sidewarp.provider;
 
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionState;
-import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import org.jspecify.annotations.Nullable;
 
 /** Checks work requests when they are posted. Allocates nothing. */
@@ -19,7 +19,7 @@ public final class PostChecks {
 
     private PostChecks() {}
 
-    private static boolean isSubject(@Nullable MemoryRegion region, ProtectionDomain domain, long queuePair) {
+    private static boolean isSubject(@Nullable MemoryRegion region, Pd domain, long queuePair) {
         if (region == null || region.protectionDomain() != domain || region.queuePair() != queuePair) {
             return false;
         }
@@ -29,8 +29,7 @@ public final class PostChecks {
     }
 
     /** @param extensions whether the stream has the operations of RFC 7306 */
-    public static PostResult checkSend(
-            WorkRequest request, ProtectionDomain domain, long queuePair, int ord, boolean extensions) {
+    public static PostResult checkSend(Wr request, Pd domain, long queuePair, int ord, boolean extensions) {
         int elements = request.sgeCount();
         boolean possible = switch (request.opcode()) {
             case RDMA_WRITE, SEND -> true;
@@ -51,18 +50,18 @@ public final class PostChecks {
             return PostResult.INVALID_REQUEST;
         }
         boolean writes =
-                request.opcode() == Opcode.RDMA_READ || request.opcode().isAtomic();
+                request.opcode() == WrOpcode.RDMA_READ || request.opcode().isAtomic();
         return checkElements(request, domain, queuePair, writes ? AccessRight.LOCAL_WRITE.bit() : 0);
     }
 
     /** @param queuePair 0 for a shared receive queue */
-    public static PostResult checkReceive(WorkRequest request, ProtectionDomain domain, long queuePair) {
-        return request.opcode() == Opcode.RECEIVE
+    public static PostResult checkReceive(Wr request, Pd domain, long queuePair) {
+        return request.opcode() == WrOpcode.RECEIVE
                 ? checkElements(request, domain, queuePair, AccessRight.LOCAL_WRITE.bit())
                 : PostResult.INVALID_REQUEST;
     }
 
-    private static PostResult checkElements(WorkRequest request, ProtectionDomain domain, long queuePair, int access) {
+    private static PostResult checkElements(Wr request, Pd domain, long queuePair, int access) {
         long total = 0;
         for (int i = 0; i < request.sgeCount(); i++) {
             MemoryRegion region = request.region(i);
@@ -78,7 +77,7 @@ public final class PostChecks {
                 return PostResult.INVALID_REQUEST;
             }
             total += length;
-            if (total > WorkRequest.MAX_LENGTH) {
+            if (total > Wr.MAX_LENGTH) {
                 return PostResult.INVALID_REQUEST;
             }
         }

@@ -8,18 +8,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.Cqe;
 import io.sidewarp.engine.verbs.Device;
-import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
 import io.sidewarp.engine.verbs.QueuePairState;
-import io.sidewarp.engine.verbs.SharedReceiveQueue;
-import io.sidewarp.engine.verbs.WorkCompletion;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Srq;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Random;
@@ -33,11 +33,11 @@ public final class Endpoint {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     public final Device device;
-    public final ProtectionDomain domain;
+    public final Pd domain;
     public final CompletionQueue completions;
     public final QueuePair queuePair;
     public final MemoryRegion region;
-    private final WorkRequest request = new WorkRequest();
+    private final Wr request = new Wr();
 
     public Endpoint(Device device, long regionLength) {
         this(device, regionLength, 1024);
@@ -49,12 +49,7 @@ public final class Endpoint {
     }
 
     /** @param shared receives that it takes instead of its own, null for its own */
-    public Endpoint(
-            Device device,
-            long regionLength,
-            int completionEntries,
-            ProtectionDomain domain,
-            @Nullable SharedReceiveQueue shared) {
+    public Endpoint(Device device, long regionLength, int completionEntries, Pd domain, @Nullable Srq shared) {
         this.device = device;
         this.domain = domain;
         completions = device.createCompletionQueue(completionEntries);
@@ -78,18 +73,18 @@ public final class Endpoint {
         return octets;
     }
 
-    public void postSend(WorkRequest work) {
+    public void postSend(Wr work) {
         assertThat(queuePair.postSend(work)).isEqualTo(PostResult.POSTED);
     }
 
     public void postReceive(long id, long offset, long length) {
-        request.reset(id, Opcode.RECEIVE).addSge(region, offset, length);
+        request.reset(id, WrOpcode.RECEIVE).addSge(region, offset, length);
         assertThat(queuePair.postReceive(request)).isEqualTo(PostResult.POSTED);
     }
 
     /** The next completion, awaited. */
-    public WorkCompletion awaitCompletion() {
-        WorkCompletion[] one = {new WorkCompletion()};
+    public Cqe awaitCompletion() {
+        Cqe[] one = {new Cqe()};
         Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(1)).until(() -> completions.poll(one) == 1);
         return one[0];
     }

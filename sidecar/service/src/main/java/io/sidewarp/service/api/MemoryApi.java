@@ -5,7 +5,7 @@ package io.sidewarp.service.api;
 
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.service.memory.RegionPlan;
 import io.sidewarp.service.session.SidecarSession;
 import io.sidewarp.v1.AllocateProtectionDomainRequest;
@@ -74,7 +74,7 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
     }
 
     private static RegionPlan plan(RegisterRegionRequest request, SidecarSession session) {
-        ProtectionDomain domain = session.memory().domain(request.getProtectionDomain());
+        Pd domain = session.memory().domain(request.getProtectionDomain());
         return RegionPlan.of(
                 request, domain, session.connections().queuePair(request.getConnection(), domain), session.context());
     }

@@ -6,7 +6,7 @@ package io.sidewarp.service.connection;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
+import io.sidewarp.engine.verbs.VerbsListener;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.v1.ConnectionOptions;
@@ -32,7 +32,7 @@ public final class ListenCall {
     private final ServerCallStreamObserver<ListenResponse> observer;
     private final Map<Long, ListenResponse> untold = new LinkedHashMap<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private @Nullable Listener listener;
+    private @Nullable VerbsListener listener;
     private boolean bound;
     private boolean closing;
 
@@ -67,7 +67,7 @@ public final class ListenCall {
                 .whenCompleteAsync(this::onBound, context.loop());
     }
 
-    private void onBound(@Nullable Listener newListener, @Nullable Throwable failure) {
+    private void onBound(@Nullable VerbsListener newListener, @Nullable Throwable failure) {
         bound = true;
         listener = newListener;
         if (newListener == null) {
@@ -131,7 +131,7 @@ public final class ListenCall {
         return closed;
     }
 
-    private void closeListener(Listener current) {
+    private void closeListener(VerbsListener current) {
         current.close().whenCompleteAsync((ignored, failure) -> finish(), context.loop());
     }
 

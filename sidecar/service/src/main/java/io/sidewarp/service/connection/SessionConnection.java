@@ -5,7 +5,7 @@ package io.sidewarp.service.connection;
 
 import io.grpc.StatusRuntimeException;
 import io.sidewarp.common.LogText;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.QueuePair;
@@ -43,7 +43,7 @@ final class SessionConnection {
 
     private final long id;
     private final SessionContext context;
-    private final ProtectionDomain domain;
+    private final Pd domain;
     private final CompletionQueue completions;
     private final QueuePair queuePair;
     private final ConnectionWork work;
@@ -82,7 +82,7 @@ final class SessionConnection {
     SessionConnection(
             SessionContext context,
             ConnectionPlan plan,
-            ProtectionDomain domain,
+            Pd domain,
             @Nullable SharedReceiveWork shared,
             Consumer<SessionConnection> onClosed) {
         this.context = context;
@@ -320,7 +320,7 @@ final class SessionConnection {
         return initiator;
     }
 
-    ProtectionDomain domain() {
+    Pd domain() {
         return domain;
     }
 

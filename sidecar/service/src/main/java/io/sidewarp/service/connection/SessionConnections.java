@@ -7,7 +7,7 @@ import com.google.protobuf.ByteString;
 import io.grpc.StatusRuntimeException;
 import io.netty.util.collection.LongObjectHashMap;
 import io.opentelemetry.context.Context;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionRequest;
@@ -90,7 +90,7 @@ public final class SessionConnections implements ConnectionLookup {
      * @param domain protection domain of the region; streams of another domain cannot use its STag (RFC 5040 section
      *     8.1.1)
      */
-    public long queuePair(long id, ProtectionDomain domain) {
+    public long queuePair(long id, Pd domain) {
         if (id == 0) {
             return 0;
         }
@@ -375,7 +375,7 @@ public final class SessionConnections implements ConnectionLookup {
 
     /** Returns the shared receive queue for a connection; null for receives of its own. */
     private @Nullable SharedReceiveWork sharedReceives(ConnectionPlan plan) {
-        ProtectionDomain domain = memory.domain(plan.domain());
+        Pd domain = memory.domain(plan.domain());
         if (plan.sharedReceives() == 0) {
             return null;
         }

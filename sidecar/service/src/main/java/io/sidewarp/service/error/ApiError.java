@@ -12,7 +12,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
-import io.sidewarp.engine.verbs.ConnectionRejectedException;
+import io.sidewarp.engine.verbs.PeerRejectedException;
 import io.sidewarp.engine.verbs.ProtocolError;
 import io.sidewarp.engine.verbs.StreamError;
 import io.sidewarp.v1.ConnectionRejected;
@@ -209,7 +209,7 @@ public final class ApiError {
         }
         return switch (cause) {
             case StatusRuntimeException status -> status;
-            case ConnectionRejectedException rejected ->
+            case PeerRejectedException rejected ->
                 of(Status.Code.ABORTED, "the peer rejected the connection: " + text(rejected), detail(rejected));
             case ConnectionFailedException failed -> failed(failed);
             case io.sidewarp.engine.memory.RegionException region -> of(code(region.reason()), text(region));
@@ -232,7 +232,7 @@ public final class ApiError {
         return of(outcome.code(), message, outcome.retry(), rdma(error));
     }
 
-    private static ConnectionRejected detail(ConnectionRejectedException rejected) {
+    private static ConnectionRejected detail(PeerRejectedException rejected) {
         ConnectionRejected.Builder detail =
                 ConnectionRejected.newBuilder().setPrivateData(ByteString.copyFrom(rejected.privateData()));
         rejected.peerDepths().ird().ifPresent(detail::setPeerIrd);

@@ -4,9 +4,9 @@
 package io.sidewarp.service.memory;
 
 import io.sidewarp.engine.memory.AccessRight;
-import io.sidewarp.engine.memory.CreateMode;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionAttributes;
+import io.sidewarp.engine.memory.RegionFileMode;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.v1.RegisterRegionRequest;
@@ -20,21 +20,19 @@ import java.util.Set;
  * @param queuePair number of the only queue pair that may use the region, or 0 for any
  * @param connection the API's id of that connection, or 0
  */
-public record RegionPlan(
-        ProtectionDomain domain, RegionAttributes attributes, long queuePair, long connection, Backing backing) {
+public record RegionPlan(Pd domain, RegionAttributes attributes, long queuePair, long connection, Backing backing) {
 
     /** Source of the memory. */
     public sealed interface Backing {}
 
     /** File of the shared volume. Length 0: up to the end of the file. */
-    public record Shared(String path, long offset, long length, CreateMode mode) implements Backing {}
+    public record Shared(String path, long offset, long length, RegionFileMode mode) implements Backing {}
 
     /** Memory of the sidecar. */
     public record Managed(long length) implements Backing {}
 
     /** Checks a request. */
-    public static RegionPlan of(
-            RegisterRegionRequest request, ProtectionDomain domain, long queuePair, SessionContext context) {
+    public static RegionPlan of(RegisterRegionRequest request, Pd domain, long queuePair, SessionContext context) {
         Set<AccessRight> rights = EnumSet.noneOf(AccessRight.class);
         for (int i = 0; i < request.getAccessCount(); i++) {
             SessionRegion.addRight(rights, request.getAccess(i), request.getAccessValue(i));
@@ -68,19 +66,19 @@ public record RegionPlan(
                 mode(request.getShared()));
     }
 
-    private static CreateMode mode(SharedBacking backing) {
-        CreateMode mode = switch (backing.getCreateMode()) {
-            case CREATE_MODE_UNSPECIFIED -> backing.getCreate() ? CreateMode.MUST_BE_NEW : CreateMode.NONE;
-            case CREATE_MODE_MUST_BE_NEW -> CreateMode.MUST_BE_NEW;
-            case CREATE_MODE_OPEN_OR_CREATE -> CreateMode.OPEN_OR_CREATE;
-            case CREATE_MODE_REPLACE -> CreateMode.REPLACE;
+    private static RegionFileMode mode(SharedBacking backing) {
+        RegionFileMode mode = switch (backing.getCreateMode()) {
+            case CREATE_MODE_UNSPECIFIED -> backing.getCreate() ? RegionFileMode.MUST_BE_NEW : RegionFileMode.NONE;
+            case CREATE_MODE_MUST_BE_NEW -> RegionFileMode.MUST_BE_NEW;
+            case CREATE_MODE_OPEN_OR_CREATE -> RegionFileMode.OPEN_OR_CREATE;
+            case CREATE_MODE_REPLACE -> RegionFileMode.REPLACE;
             case UNRECOGNIZED ->
                 throw ApiError.invalid(
                         "shared.create_mode",
                         backing.getCreateModeValue(),
                         "CREATE_MODE_MUST_BE_NEW, _OPEN_OR_CREATE, _REPLACE");
         };
-        if (backing.getCreate() && mode != CreateMode.MUST_BE_NEW) {
+        if (backing.getCreate() && mode != RegionFileMode.MUST_BE_NEW) {
             throw ApiError.invalid("shared.create is set, which contradicts shared.create_mode "
                     + backing.getCreateMode() + "; set one of them");
         }

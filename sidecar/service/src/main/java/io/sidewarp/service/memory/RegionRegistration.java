@@ -5,10 +5,10 @@ package io.sidewarp.service.memory;
 
 import io.grpc.Status;
 import io.sidewarp.engine.memory.AccessRight;
-import io.sidewarp.engine.memory.CreateMode;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.RegionBacking;
+import io.sidewarp.engine.memory.RegionFileMode;
 import io.sidewarp.engine.memory.SharedBacking;
 import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.service.context.SessionContext;
@@ -108,7 +108,7 @@ final class RegionRegistration {
                     checkPermitted(plan, shared, access);
                     grant.take(context.quotas().registeredOctets(), length);
                 });
-        if (shared.mode() != CreateMode.NONE && !backing.existed()) {
+        if (shared.mode() != RegionFileMode.NONE && !backing.existed()) {
             context.giveToPeer(backing);
         }
         return register(plan, id, backing, backing.existed(), grant);
@@ -129,7 +129,7 @@ final class RegionRegistration {
             case OPEN_OR_CREATE -> "open or create ";
             case NONE -> write ? "read and write " : "read ";
         };
-        String remedy = shared.mode() == CreateMode.MUST_BE_NEW || shared.mode() == CreateMode.REPLACE
+        String remedy = shared.mode() == RegionFileMode.MUST_BE_NEW || shared.mode() == RegionFileMode.REPLACE
                 ? "; change the owner or mode of its directory"
                 : "; change the owner or mode of the file or of its directories, or ask for less access";
         throw ApiError.of(Status.Code.PERMISSION_DENIED, "user " + user + " may not " + what + shared.path() + remedy);

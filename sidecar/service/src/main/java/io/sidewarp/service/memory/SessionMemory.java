@@ -5,7 +5,7 @@ package io.sidewarp.service.memory;
 
 import io.grpc.Status;
 import io.netty.util.collection.LongObjectHashMap;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.quota.Grant;
@@ -26,9 +26,9 @@ public final class SessionMemory {
 
     private final SessionContext context;
     private final RegionRegistration registration;
-    private final LongObjectHashMap<ProtectionDomain> domains = new LongObjectHashMap<>();
+    private final LongObjectHashMap<Pd> domains = new LongObjectHashMap<>();
     private final LongObjectHashMap<SessionRegion> regions = new LongObjectHashMap<>();
-    private final ProtectionDomain defaultDomain;
+    private final Pd defaultDomain;
     private boolean ended;
 
     public SessionMemory(SessionContext context) {
@@ -37,15 +37,15 @@ public final class SessionMemory {
         this.defaultDomain = allocateDomain();
     }
 
-    public ProtectionDomain defaultDomain() {
+    public Pd defaultDomain() {
         return defaultDomain;
     }
 
     /** Allocates a protection domain. */
-    public ProtectionDomain allocateDomain() {
+    public Pd allocateDomain() {
         return Grant.holding(grant -> {
             grant.take(context.quotas().protectionDomains(), 1);
-            ProtectionDomain domain = context.device().allocateProtectionDomain();
+            Pd domain = context.device().allocateProtectionDomain();
             domains.put(domain.id(), domain);
             return domain;
         });
@@ -53,7 +53,7 @@ public final class SessionMemory {
 
     /** Releases a protection domain. Fails with FAILED_PRECONDITION while it is in use. */
     public void deallocateDomain(long id) {
-        ProtectionDomain domain = domain(id);
+        Pd domain = domain(id);
         if (domain == defaultDomain) {
             throw ApiError.state(
                     "protection domain " + id + " is the session's default; it goes when the session ends");
@@ -64,11 +64,11 @@ public final class SessionMemory {
     }
 
     /** Returns the domain of an id, or the default domain for 0. */
-    public ProtectionDomain domain(long id) {
+    public Pd domain(long id) {
         if (id == 0) {
             return defaultDomain;
         }
-        ProtectionDomain domain = domains.get(id);
+        Pd domain = domains.get(id);
         if (domain == null) {
             throw ApiError.notFound("protection_domain", id, "allocate one, or use 0 for the session's default");
         }
@@ -133,9 +133,9 @@ public final class SessionMemory {
     }
 
     private void releaseDomains() {
-        List<ProtectionDomain> all = new ArrayList<>(domains.values());
+        List<Pd> all = new ArrayList<>(domains.values());
         domains.clear();
-        for (ProtectionDomain domain : all) {
+        for (Pd domain : all) {
             context.device().deallocateProtectionDomain(domain);
             context.quotas().protectionDomains().give(1);
         }

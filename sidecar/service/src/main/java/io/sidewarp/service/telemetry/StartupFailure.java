@@ -4,7 +4,7 @@
 package io.sidewarp.service.telemetry;
 
 import io.sidewarp.engine.verbs.ConnectionFailedException;
-import io.sidewarp.engine.verbs.ConnectionRejectedException;
+import io.sidewarp.engine.verbs.PeerRejectedException;
 import java.util.Locale;
 
 /** Reasons why a connection did not reach full operation. */
@@ -24,7 +24,7 @@ public enum StartupFailure {
     /** Returns the reason for the failure of a connection that an application requested or accepted. */
     public static StartupFailure of(Throwable cause) {
         return switch (cause) {
-            case ConnectionRejectedException rejected -> REJECTED;
+            case PeerRejectedException rejected -> REJECTED;
             case ConnectionFailedException failed ->
                 switch (failed.kind()) {
                     case UNREACHABLE -> UNREACHABLE;

@@ -3,9 +3,9 @@
 
 package io.sidewarp.service.telemetry;
 
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.util.SplittableRandom;
 
 /**
@@ -16,7 +16,7 @@ import java.util.SplittableRandom;
  */
 public final class WorkMeter {
 
-    private static final Opcode[] OPCODES = Opcode.values();
+    private static final WrOpcode[] OPCODES = WrOpcode.values();
 
     private final WorkTotals totals;
     private final int sampling;
@@ -45,9 +45,9 @@ public final class WorkMeter {
      *
      * @param begin result of {@link #begin()} for the work request
      */
-    public void completed(WorkCompletion completion, long begin) {
+    public void completed(Cqe completion, long begin) {
         int index = completion.opcode().ordinal();
-        if (completion.status() == CompletionStatus.SUCCESS) {
+        if (completion.status() == CqeStatus.SUCCESS) {
             // The queue pair counts received Immediate Data.
             messages[index] += completion.isImmediate() ? 0 : 1;
             octets[index] += completion.length();

@@ -8,9 +8,9 @@ import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.DoubleHistogram;
 import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.metrics.ObservableLongMeasurement;
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.QueuePairCounters;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.LongAdder;
@@ -41,18 +41,18 @@ public final class WorkTotals {
     private final List<Counter> all = List.of(
             writeOut, writeIn, readOut, readIn, sendOut, sendIn, immediateOut, immediateIn, atomicOut, atomicIn);
 
-    private final LongAdder[][] errors = new LongAdder[Opcode.values().length][CompletionStatus.values().length];
-    private final Attributes[][] errorAttributes = new Attributes[errors.length][CompletionStatus.values().length];
+    private final LongAdder[][] errors = new LongAdder[WrOpcode.values().length][CqeStatus.values().length];
+    private final Attributes[][] errorAttributes = new Attributes[errors.length][CqeStatus.values().length];
     private final Attributes[] latencyAttributes = new Attributes[errors.length];
     private final DoubleHistogram latency;
     private final int sampling;
 
     WorkTotals(Meter meter, int sampling, Runnable beforeCollection) {
         this.sampling = sampling;
-        for (Opcode opcode : Opcode.values()) {
+        for (WrOpcode opcode : WrOpcode.values()) {
             String name = name(opcode);
             latencyAttributes[opcode.ordinal()] = Attributes.of(OPERATION, name);
-            for (CompletionStatus status : CompletionStatus.values()) {
+            for (CqeStatus status : CqeStatus.values()) {
                 errors[opcode.ordinal()][status.ordinal()] = new LongAdder();
                 errorAttributes[opcode.ordinal()][status.ordinal()] =
                         Attributes.of(OPERATION, name, STATUS, status.name().toLowerCase(Locale.ROOT));
@@ -88,7 +88,7 @@ public final class WorkTotals {
         return new WorkMeter(this, sampling);
     }
 
-    void add(Opcode opcode, long messages, long octets) {
+    void add(WrOpcode opcode, long messages, long octets) {
         switch (opcode) {
             case RDMA_WRITE -> writeOut.add(messages, octets);
             case RDMA_READ -> readOut.add(messages, octets);
@@ -104,11 +104,11 @@ public final class WorkTotals {
         }
     }
 
-    void error(Opcode opcode, CompletionStatus status) {
+    void error(WrOpcode opcode, CqeStatus status) {
         errors[opcode.ordinal()][status.ordinal()].increment();
     }
 
-    void latency(Opcode opcode, long nanos) {
+    void latency(WrOpcode opcode, long nanos) {
         latency.record(nanos / NANOS, latencyAttributes[opcode.ordinal()]);
     }
 
@@ -128,7 +128,7 @@ public final class WorkTotals {
         }
     }
 
-    private static String name(Opcode opcode) {
+    private static String name(WrOpcode opcode) {
         return switch (opcode) {
             case RDMA_WRITE -> "write";
             case RDMA_READ -> "read";

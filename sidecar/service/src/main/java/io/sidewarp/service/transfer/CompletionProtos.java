@@ -5,10 +5,10 @@ package io.sidewarp.service.transfer;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.LlpError;
-import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.StreamError;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.error.ErrorTable;
 import io.sidewarp.v1.RdmaError;
@@ -24,7 +24,7 @@ public final class CompletionProtos {
 
     private CompletionProtos() {}
 
-    static io.sidewarp.v1.Opcode opcode(Opcode opcode) {
+    static io.sidewarp.v1.Opcode opcode(WrOpcode opcode) {
         return switch (opcode) {
             case RDMA_WRITE -> io.sidewarp.v1.Opcode.OPCODE_WRITE;
             case RDMA_READ -> io.sidewarp.v1.Opcode.OPCODE_READ;
@@ -40,7 +40,7 @@ public final class CompletionProtos {
         };
     }
 
-    static io.sidewarp.v1.CompletionStatus status(CompletionStatus status) {
+    static io.sidewarp.v1.CompletionStatus status(CqeStatus status) {
         return switch (status) {
             case SUCCESS -> io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS;
             case FLUSHED -> io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_FLUSHED;
@@ -58,7 +58,7 @@ public final class CompletionProtos {
      *
      * @param connection 0 for a receive that no connection's message took
      */
-    static WorkCompletion toProto(long id, long connection, io.sidewarp.engine.verbs.WorkCompletion completion) {
+    static WorkCompletion toProto(long id, long connection, io.sidewarp.engine.verbs.Cqe completion) {
         WorkCompletion.Builder builder = WorkCompletion.newBuilder()
                 .setId(id)
                 .setConnection(connection)
@@ -71,18 +71,18 @@ public final class CompletionProtos {
         }
         if (completion.isImmediate()) {
             builder.setImmediate(completion.result());
-        } else if (completion.opcode().isAtomic() && completion.status() == CompletionStatus.SUCCESS) {
+        } else if (completion.opcode().isAtomic() && completion.status() == CqeStatus.SUCCESS) {
             builder.setOriginal(completion.result());
         }
         StreamError error = completion.error();
         if (error != null) {
             builder.setError(ApiError.rdma(error));
         }
-        if (completion.status() != CompletionStatus.SUCCESS) {
-            boolean untaken = connection == 0 && completion.status() == CompletionStatus.FLUSHED;
+        if (completion.status() != CqeStatus.SUCCESS) {
+            boolean untaken = connection == 0 && completion.status() == CqeStatus.FLUSHED;
             ErrorTable.Outcome outcome = outcome(completion.status(), error);
             // Flushed work may succeed on a new connection. A flush reports on earlier work instead.
-            boolean untried = completion.status() == CompletionStatus.FLUSHED && completion.opcode() != Opcode.FLUSH;
+            boolean untried = completion.status() == CqeStatus.FLUSHED && completion.opcode() != WrOpcode.FLUSH;
             builder.setMessage(untaken ? UNTAKEN : message(completion.status(), error))
                     .setCode(outcome.code().value())
                     .setRetry(untried ? Retry.RETRY_AFTER_RECONNECTING : outcome.retry());
@@ -102,7 +102,7 @@ public final class CompletionProtos {
         if (refusal.error() != null) {
             builder.setError(refusal.error());
         }
-        Opcode opcode = item.opcode;
+        WrOpcode opcode = item.opcode;
         if (opcode != null) {
             builder.setOpcode(opcode(opcode));
         }
@@ -123,7 +123,7 @@ public final class CompletionProtos {
         return !error.getRemote() && error.getLayer() == 2 && error.getCode() == LlpError.CONNECTION_LOST.code();
     }
 
-    private static ErrorTable.Outcome outcome(CompletionStatus status, @Nullable StreamError error) {
+    private static ErrorTable.Outcome outcome(CqeStatus status, @Nullable StreamError error) {
         return switch (status) {
             case SUCCESS -> new ErrorTable.Outcome(Status.Code.OK, Retry.RETRY_UNSPECIFIED);
             case LOCAL_PROTECTION_ERROR -> new ErrorTable.Outcome(Status.Code.PERMISSION_DENIED, Retry.RETRY_NEVER);
@@ -163,7 +163,7 @@ public final class CompletionProtos {
         return error.layer() == 1 && error.type() == 2 && error.code() == 2 && error.remote();
     }
 
-    private static String message(CompletionStatus status, @Nullable StreamError error) {
+    private static String message(CqeStatus status, @Nullable StreamError error) {
         String cause = error == null ? "" : ": " + error;
         return switch (status) {
             case SUCCESS -> "";

@@ -6,7 +6,7 @@ package io.sidewarp.service.transfer;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.memory.LateFaults;
 import io.sidewarp.engine.memory.SharedBacking;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.ring.CompletionEntryFlyweight;
 import io.sidewarp.ring.RingLayout;
 import io.sidewarp.ring.RingProducer;
@@ -241,11 +241,11 @@ final class CompletionRingWriter {
     }
 
     /** Writes the completion of work that succeeded. */
-    void succeeded(long callersId, long connection, int tag, io.sidewarp.engine.verbs.WorkCompletion completion) {
+    void succeeded(long callersId, long connection, int tag, io.sidewarp.engine.verbs.Cqe completion) {
         if (ended) {
             return;
         }
-        Opcode opcode = completion.opcode();
+        WrOpcode opcode = completion.opcode();
         entry.set(
                 callersId,
                 connection,
@@ -254,7 +254,7 @@ final class CompletionRingWriter {
                 tag,
                 completion.length());
         int flags = 0;
-        if (opcode == Opcode.RECEIVE) {
+        if (opcode == WrOpcode.RECEIVE) {
             if (completion.isSolicited()) {
                 flags |= CompletionEntryFlyweight.FLAG_SOLICITED;
                 urgent = true;

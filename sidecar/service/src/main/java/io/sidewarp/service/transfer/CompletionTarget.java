@@ -3,7 +3,7 @@
 
 package io.sidewarp.service.transfer;
 
-import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.Cqe;
 
 /** Destination of completions of posted work. Called on the session's thread. */
 interface CompletionTarget {
@@ -15,7 +15,7 @@ interface CompletionTarget {
      * @param id the caller's id of the work
      * @param signaled false if the caller wants no completion for success
      */
-    void complete(long connection, long id, boolean signaled, WorkCompletion completion);
+    void complete(long connection, long id, boolean signaled, Cqe completion);
 
     /** Sends the collected completions, because no more are available for now. May post work. */
     void flush();

@@ -4,12 +4,12 @@
 package io.sidewarp.service.transfer;
 
 import io.netty.channel.EventLoop;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.Cqe;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePair;
-import io.sidewarp.engine.verbs.WorkCompletion;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.service.telemetry.WorkMeter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -23,7 +23,7 @@ public final class ConnectionWork extends PolledWork {
 
     private final long connection;
     private final QueuePair queuePair;
-    private final ProtectionDomain domain;
+    private final Pd domain;
     private final int sendQueue;
     private final int receiveQueue;
     private final @Nullable SharedReceiveWork sharedReceives;
@@ -51,7 +51,7 @@ public final class ConnectionWork extends PolledWork {
     public ConnectionWork(
             long connection,
             QueuePair queuePair,
-            ProtectionDomain domain,
+            Pd domain,
             CompletionQueue completions,
             int sendQueue,
             int receiveQueue,
@@ -90,7 +90,7 @@ public final class ConnectionWork extends PolledWork {
         return sharedReceives;
     }
 
-    ProtectionDomain domain() {
+    Pd domain() {
         return domain;
     }
 
@@ -116,7 +116,7 @@ public final class ConnectionWork extends PolledWork {
     }
 
     /** Posts a request whose id was claimed. Releases the place unless the result is POSTED. */
-    PostResult post(WorkRequest request) {
+    PostResult post(Wr request) {
         int slot = (int) request.id();
         boolean receive = slots().isReceive(slot);
         PostResult result = isEnded()
@@ -243,13 +243,13 @@ public final class ConnectionWork extends PolledWork {
     }
 
     /** Counts the completion of a receive that a message of this connection took from the shared receive queue. */
-    void received(WorkCompletion completion) {
+    void received(Cqe completion) {
         ownReceived += completion.length();
         octetsReceived = ownReceived;
     }
 
     @Override
-    long completed(WorkCompletion completion, boolean receive) {
+    long completed(Cqe completion, boolean receive) {
         if (receive) {
             receiveOutstanding--;
         } else {

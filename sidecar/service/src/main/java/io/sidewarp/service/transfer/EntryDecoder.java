@@ -3,7 +3,7 @@
 
 package io.sidewarp.service.transfer;
 
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.ring.WorkEntryFlyweight;
 import io.sidewarp.v1.WorkRingKind;
 import org.jspecify.annotations.Nullable;
@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 record EntryDecoder(WorkEntryFlyweight entry) {
 
     /** Operations by their number in the contract; null: none has the number. */
-    private static final @Nullable Opcode[] OPCODES = new Opcode[Opcode.values().length + 1];
+    private static final @Nullable WrOpcode[] OPCODES = new WrOpcode[WrOpcode.values().length + 1];
 
     static {
-        for (Opcode opcode : Opcode.values()) {
+        for (WrOpcode opcode : WrOpcode.values()) {
             OPCODES[CompletionProtos.opcode(opcode).getNumber()] = opcode;
         }
     }
@@ -29,13 +29,13 @@ record EntryDecoder(WorkEntryFlyweight entry) {
         int flags = entry.flags();
         boolean shared = (flags & WorkEntryFlyweight.FLAG_SHARED) != 0;
         int number = entry.opcode();
-        Opcode opcode = number < OPCODES.length ? OPCODES[number] : null;
+        WrOpcode opcode = number < OPCODES.length ? OPCODES[number] : null;
         item.begin(opcode, shared ? 0 : entry.connection());
         item.id = entry.id();
         if (opcode == null) {
             return Refusal.invalid("opcode " + number + " is unknown; allowed: 1 to " + (OPCODES.length - 1));
         }
-        boolean receive = opcode == Opcode.RECEIVE;
+        boolean receive = opcode == WrOpcode.RECEIVE;
         if (receive != (kind == WorkRingKind.WORK_RING_KIND_RECEIVE)) {
             return Refusal.invalid(
                     receive
@@ -64,7 +64,7 @@ record EntryDecoder(WorkEntryFlyweight entry) {
         return null;
     }
 
-    private void fill(WorkItem item, Opcode opcode, int flags) {
+    private void fill(WorkItem item, WrOpcode opcode, int flags) {
         switch (opcode) {
             case RDMA_WRITE, RDMA_READ -> remote(item);
             case RDMA_WRITE_WITH_IMMEDIATE -> {

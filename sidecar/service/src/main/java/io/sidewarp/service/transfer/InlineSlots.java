@@ -5,10 +5,10 @@ package io.sidewarp.service.transfer;
 
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionAttributes;
+import io.sidewarp.engine.verbs.Cqe;
 import io.sidewarp.engine.verbs.Device;
-import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.ring.WorkEntryFlyweight;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -29,16 +29,16 @@ final class InlineSlots {
     private static final int SLOT_LENGTH = 256;
 
     private final Device device;
-    private final ProtectionDomain domain;
+    private final Pd domain;
     private final ArrayDeque<Slot> free = new ArrayDeque<>();
     private final List<MemoryRegion> regions = new ArrayList<>();
 
-    InlineSlots(Device device, ProtectionDomain domain) {
+    InlineSlots(Device device, Pd domain) {
         this.device = device;
         this.domain = domain;
     }
 
-    ProtectionDomain domain() {
+    Pd domain() {
         return domain;
     }
 
@@ -102,7 +102,7 @@ final class InlineSlots {
         }
 
         @Override
-        public void complete(long connection, long id, boolean signaled, WorkCompletion completion) {
+        public void complete(long connection, long id, boolean signaled, Cqe completion) {
             RingSink target = sink;
             giveBack();
             if (target != null) {

@@ -7,9 +7,9 @@ import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.FastThreadLocal;
 import io.sidewarp.engine.net.DeferredTask;
 import io.sidewarp.engine.verbs.CompletionQueue;
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.service.telemetry.WorkMeter;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,12 +30,12 @@ abstract class PolledWork {
      */
     static final int STREAM_ROUNDS = 2;
 
-    private static final FastThreadLocal<WorkCompletion[]> POLLED = new FastThreadLocal<>() {
+    private static final FastThreadLocal<Cqe[]> POLLED = new FastThreadLocal<>() {
         @Override
-        protected WorkCompletion[] initialValue() {
-            WorkCompletion[] batch = new WorkCompletion[BATCH];
+        protected Cqe[] initialValue() {
+            Cqe[] batch = new Cqe[BATCH];
             for (int i = 0; i < BATCH; i++) {
-                batch[i] = new WorkCompletion();
+                batch[i] = new Cqe();
             }
             return batch;
         }
@@ -71,7 +71,7 @@ abstract class PolledWork {
      *
      * @return the API's id of the connection that carried out the work, 0 if there is none
      */
-    abstract long completed(WorkCompletion completion, boolean receive);
+    abstract long completed(Cqe completion, boolean receive);
 
     /** Publishes the counts of a batch of completions. */
     abstract void publish();
@@ -108,11 +108,11 @@ abstract class PolledWork {
         }
         drainAll();
         ended = true;
-        WorkCompletion flushed = new WorkCompletion();
+        Cqe flushed = new Cqe();
         for (int slot = 0; slot < slots.capacity(); slot++) {
             if (slots.isTaken(slot)) {
-                Opcode opcode = slots.isReceive(slot) ? Opcode.RECEIVE : Opcode.SEND;
-                flushed.set(slot, 0, opcode, CompletionStatus.FLUSHED, 0);
+                WrOpcode opcode = slots.isReceive(slot) ? WrOpcode.RECEIVE : WrOpcode.SEND;
+                flushed.set(slot, 0, opcode, CqeStatus.FLUSHED, 0);
                 dispatch(flushed);
             }
         }
@@ -172,7 +172,7 @@ abstract class PolledWork {
 
     /** Takes one batch of completions to their sinks. Returns the number of completions. */
     private int dispatchBatch() {
-        WorkCompletion[] batch = POLLED.get();
+        Cqe[] batch = POLLED.get();
         int count = completions.poll(batch);
         for (int i = 0; i < count; i++) {
             dispatch(batch[i]);
@@ -180,7 +180,7 @@ abstract class PolledWork {
         return count;
     }
 
-    private void dispatch(WorkCompletion completion) {
+    private void dispatch(Cqe completion) {
         if (!slots.isTaken(completion.id())) {
             throw new IllegalStateException("completion of unknown work " + completion.id());
         }

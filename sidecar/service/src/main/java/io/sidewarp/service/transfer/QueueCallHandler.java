@@ -5,8 +5,8 @@ package io.sidewarp.service.transfer;
 
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.CqeStatus;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.v1.QueueCompletions;
 import io.sidewarp.v1.QueueOpen;
@@ -227,7 +227,7 @@ public final class QueueCallHandler implements StreamObserver<QueueRequest>, Wor
 
     /** Posts a work request. Returns false if it must wait for space. */
     private boolean post(SessionTransfers current) {
-        boolean silently = item.unsignaled && item.opcode != Opcode.RECEIVE && item.sharedReceives == 0;
+        boolean silently = item.unsignaled && item.opcode != WrOpcode.RECEIVE && item.sharedReceives == 0;
         if (!silently) {
             unsignaled.completes(current.connections());
         }
@@ -257,12 +257,12 @@ public final class QueueCallHandler implements StreamObserver<QueueRequest>, Wor
             if (silently) {
                 silent++;
                 unsignaled.posted(item.connection, current.connections());
-            } else if (item.opcode == Opcode.RECEIVE) {
+            } else if (item.opcode == WrOpcode.RECEIVE) {
                 receives++;
             } else {
                 unsignaled.completesInTurn(item.connection);
             }
-        } else if (refusal.isFlushed() && item.opcode != Opcode.RECEIVE) {
+        } else if (refusal.isFlushed() && item.opcode != WrOpcode.RECEIVE) {
             unsignaled.completesInTurn(item.connection);
             refusing.add(connection);
             connection.refuseInTurn(this, CompletionProtos.refused(item, refusal));
@@ -306,13 +306,13 @@ public final class QueueCallHandler implements StreamObserver<QueueRequest>, Wor
     }
 
     /** Takes the completion of work, see {@link CompletionTarget#complete}. */
-    void complete(long connection, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion completion) {
-        if (completion.opcode() == Opcode.RECEIVE) {
+    void complete(long connection, long id, boolean signaled, io.sidewarp.engine.verbs.Cqe completion) {
+        if (completion.opcode() == WrOpcode.RECEIVE) {
             receives--;
         }
         if (!signaled) {
             silent--;
-            if (completion.status() == CompletionStatus.SUCCESS) {
+            if (completion.status() == CqeStatus.SUCCESS) {
                 outstanding--;
                 return;
             }
@@ -390,8 +390,7 @@ public final class QueueCallHandler implements StreamObserver<QueueRequest>, Wor
         }
 
         @Override
-        public void complete(
-                long connection, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion completion) {
+        public void complete(long connection, long id, boolean signaled, io.sidewarp.engine.verbs.Cqe completion) {
             if (call != null) {
                 call.complete(connection, id, signaled, completion);
             }

@@ -3,8 +3,8 @@
 
 package io.sidewarp.service.transfer;
 
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 
 /** Takes the completions of entries of one ring that have the same tag. */
 final class RingSink implements CompletionTarget, WorkSource {
@@ -20,8 +20,8 @@ final class RingSink implements CompletionTarget, WorkSource {
     }
 
     @Override
-    public void complete(long connection, long id, boolean signaled, WorkCompletion completion) {
-        boolean success = completion.status() == CompletionStatus.SUCCESS;
+    public void complete(long connection, long id, boolean signaled, Cqe completion) {
+        boolean success = completion.status() == CqeStatus.SUCCESS;
         if (!signaled && success) {
             completions.silently();
             return;

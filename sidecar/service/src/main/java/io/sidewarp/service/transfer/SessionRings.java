@@ -4,8 +4,8 @@
 package io.sidewarp.service.transfer;
 
 import io.netty.channel.EventLoop;
-import io.sidewarp.engine.memory.CreateMode;
 import io.sidewarp.engine.memory.LateFaults;
+import io.sidewarp.engine.memory.RegionFileMode;
 import io.sidewarp.engine.memory.SharedBacking;
 import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.ring.RingLayout;
@@ -392,7 +392,7 @@ public final class SessionRings {
         String path = SessionMemory.RING_FILE_PREFIX + id + "-"
                 + Integer.toHexString(ThreadLocalRandom.current().nextInt());
         SharedVolume.Holder holder = new SharedVolume.Holder(context.peer().uid(), "ring " + id);
-        SharedBacking file = volume.open(path, 0, length, CreateMode.MUST_BE_NEW, holder, (octets, access) -> {});
+        SharedBacking file = volume.open(path, 0, length, RegionFileMode.MUST_BE_NEW, holder, (octets, access) -> {});
         try {
             context.giveToPeer(file);
             RingLayout.initialize(file.segment(), kind, blocks, id, completionRing);

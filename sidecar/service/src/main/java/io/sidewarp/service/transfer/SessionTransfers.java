@@ -161,7 +161,7 @@ public final class SessionTransfers {
         private @Nullable WorkCompletion completion;
 
         @Override
-        public void complete(long connection, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion done) {
+        public void complete(long connection, long id, boolean signaled, io.sidewarp.engine.verbs.Cqe done) {
             completion = CompletionProtos.toProto(id, connection, done);
         }
 

@@ -4,7 +4,7 @@
 package io.sidewarp.service.transfer;
 
 import io.netty.util.collection.LongObjectHashMap;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
@@ -34,7 +34,7 @@ public final class SharedReceiveQueues {
      * Creates a queue. Takes its receives from the session's quotas, and as many entries of completion and work queues.
      */
     public SharedReceiveQueue create(CreateSharedReceiveQueueRequest request) {
-        ProtectionDomain domain = memory.domain(request.getProtectionDomain());
+        Pd domain = memory.domain(request.getProtectionDomain());
         int capacity = context.requests()
                 .receiveQueue()
                 .check(
@@ -58,10 +58,10 @@ public final class SharedReceiveQueues {
         return toProto(work);
     }
 
-    private SharedReceiveWork create(ProtectionDomain domain, int capacity, Grant grant) {
+    private SharedReceiveWork create(Pd domain, int capacity, Grant grant) {
         long id = context.ids().incrementAndGet();
         CompletionQueue completions = context.device().createCompletionQueue(capacity);
-        io.sidewarp.engine.verbs.SharedReceiveQueue queue = null;
+        io.sidewarp.engine.verbs.Srq queue = null;
         try {
             queue = context.device().createSharedReceiveQueue(domain, capacity);
             return new SharedReceiveWork(

@@ -5,12 +5,12 @@ package io.sidewarp.service.transfer;
 
 import io.netty.channel.EventLoop;
 import io.netty.util.collection.LongObjectHashMap;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.Cqe;
 import io.sidewarp.engine.verbs.PostResult;
-import io.sidewarp.engine.verbs.SharedReceiveQueue;
-import io.sidewarp.engine.verbs.WorkCompletion;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Srq;
+import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.quota.Grant;
 import io.sidewarp.service.telemetry.WorkMeter;
@@ -24,8 +24,8 @@ import java.util.function.IntConsumer;
 public final class SharedReceiveWork extends PolledWork {
 
     private final long id;
-    private final ProtectionDomain domain;
-    private final SharedReceiveQueue queue;
+    private final Pd domain;
+    private final Srq queue;
     private final EventLoop loop;
     private final Grant grant;
     private final IntConsumer onLimit;
@@ -42,8 +42,8 @@ public final class SharedReceiveWork extends PolledWork {
      */
     SharedReceiveWork(
             long id,
-            ProtectionDomain domain,
-            SharedReceiveQueue queue,
+            Pd domain,
+            Srq queue,
             CompletionQueue completions,
             EventLoop loop,
             WorkMeter meter,
@@ -65,7 +65,7 @@ public final class SharedReceiveWork extends PolledWork {
     }
 
     /** Returns the engine's queue, with which queue pairs are created. */
-    public SharedReceiveQueue queue() {
+    public Srq queue() {
         return queue;
     }
 
@@ -74,7 +74,7 @@ public final class SharedReceiveWork extends PolledWork {
         return completions();
     }
 
-    public ProtectionDomain domain() {
+    public Pd domain() {
         return domain;
     }
 
@@ -134,7 +134,7 @@ public final class SharedReceiveWork extends PolledWork {
     }
 
     /** Posts a request whose id was claimed. Releases the place unless the result is POSTED. */
-    PostResult post(WorkRequest request) {
+    PostResult post(Wr request) {
         PostResult result = queue.postReceive(request);
         if (result == PostResult.POSTED) {
             outstanding++;
@@ -154,7 +154,7 @@ public final class SharedReceiveWork extends PolledWork {
     }
 
     @Override
-    long completed(WorkCompletion completion, boolean receive) {
+    long completed(Cqe completion, boolean receive) {
         outstanding--;
         ConnectionWork work = users.get(completion.queuePair());
         if (work == null) {

@@ -4,8 +4,8 @@
 package io.sidewarp.service.transfer;
 
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.v1.CompareSwapWork;
 import io.sidewarp.v1.FetchAddWork;
 import io.sidewarp.v1.ImmediateWork;
@@ -35,7 +35,7 @@ final class WorkItem {
     boolean withFlush;
     /** Operation of the request; null if the request names none. */
     @Nullable
-    Opcode opcode;
+    WrOpcode opcode;
 
     /** True if the caller named memory of the peer. */
     boolean remote;
@@ -67,16 +67,16 @@ final class WorkItem {
     MemoryRegion inline;
 
     /**
-     * Number of elements that the caller gave. Elements beyond {@link WorkRequest#MAX_SGE} are counted but not stored.
+     * Number of elements that the caller gave. Elements beyond {@link Wr#MAX_SGE} are counted but not stored.
      */
     int sgeCount;
 
-    final long[] regions = new long[WorkRequest.MAX_SGE];
-    final long[] offsets = new long[WorkRequest.MAX_SGE];
-    final long[] lengths = new long[WorkRequest.MAX_SGE];
+    final long[] regions = new long[Wr.MAX_SGE];
+    final long[] offsets = new long[Wr.MAX_SGE];
+    final long[] lengths = new long[Wr.MAX_SGE];
 
     void addSge(long region, long offset, long length) {
-        if (sgeCount < WorkRequest.MAX_SGE) {
+        if (sgeCount < Wr.MAX_SGE) {
             regions[sgeCount] = region;
             offsets[sgeCount] = offset;
             lengths[sgeCount] = length;
@@ -96,11 +96,11 @@ final class WorkItem {
             case FETCH_ADD -> of(request.getFetchAdd(), of);
             case COMPARE_SWAP -> of(request.getCompareSwap(), of);
             case LOCAL_INVALIDATE -> {
-                begin(Opcode.LOCAL_INVALIDATE, of, List.of());
+                begin(WrOpcode.LOCAL_INVALIDATE, of, List.of());
                 subject = request.getLocalInvalidate().getRegion();
             }
             case ENABLE -> {
-                begin(Opcode.ENABLE, of, List.of());
+                begin(WrOpcode.ENABLE, of, List.of());
                 subject = request.getEnable().getRegion();
                 key = request.getEnable().getKey();
             }
@@ -117,20 +117,20 @@ final class WorkItem {
     }
 
     private void of(ImmediateWork work, long newConnection) {
-        begin(Opcode.IMMEDIATE, newConnection, List.of());
+        begin(WrOpcode.IMMEDIATE, newConnection, List.of());
         immediate = work.getData();
         solicited = work.getSolicited();
     }
 
     private void of(FetchAddWork work, long newConnection) {
-        begin(Opcode.FETCH_ADD, newConnection, work.getLocalList());
+        begin(WrOpcode.FETCH_ADD, newConnection, work.getLocalList());
         remote(work.hasRemote(), work.getRemote());
         operand = work.getAdd();
         operandMask = work.getMask();
     }
 
     private void of(CompareSwapWork work, long newConnection) {
-        begin(Opcode.COMPARE_SWAP, newConnection, work.getLocalList());
+        begin(WrOpcode.COMPARE_SWAP, newConnection, work.getLocalList());
         remote(work.hasRemote(), work.getRemote());
         compare = work.getCompare();
         compareMask = work.hasCompareMask() ? work.getCompareMask() : -1L;
@@ -145,24 +145,24 @@ final class WorkItem {
     }
 
     WorkItem of(WriteWork work, long newConnection) {
-        begin(Opcode.RDMA_WRITE, newConnection, work.getLocalList());
+        begin(WrOpcode.RDMA_WRITE, newConnection, work.getLocalList());
         remote(work.hasRemote(), work.getRemote());
         solicited = work.getSolicited();
         if (work.hasImmediate()) {
-            opcode = Opcode.RDMA_WRITE_WITH_IMMEDIATE;
+            opcode = WrOpcode.RDMA_WRITE_WITH_IMMEDIATE;
             immediate = work.getImmediate();
         }
         return this;
     }
 
     WorkItem of(ReadWork work, long newConnection) {
-        begin(Opcode.RDMA_READ, newConnection, work.getLocalList());
+        begin(WrOpcode.RDMA_READ, newConnection, work.getLocalList());
         remote(work.hasRemote(), work.getRemote());
         return this;
     }
 
     WorkItem of(SendWork work, long newConnection) {
-        begin(Opcode.SEND, newConnection, work.getLocalList());
+        begin(WrOpcode.SEND, newConnection, work.getLocalList());
         solicited = work.getSolicited();
         invalidate = work.hasInvalidateStag();
         invalidateStag = work.getInvalidateStag();
@@ -170,17 +170,17 @@ final class WorkItem {
     }
 
     WorkItem of(ReceiveWork work, long newConnection) {
-        begin(Opcode.RECEIVE, newConnection, work.getLocalList());
+        begin(WrOpcode.RECEIVE, newConnection, work.getLocalList());
         id = work.getId();
         return this;
     }
 
     WorkItem flush(long newConnection) {
-        begin(Opcode.FLUSH, newConnection, List.of());
+        begin(WrOpcode.FLUSH, newConnection, List.of());
         return this;
     }
 
-    private void begin(@Nullable Opcode newOpcode, long newConnection, List<Sge> elements) {
+    private void begin(@Nullable WrOpcode newOpcode, long newConnection, List<Sge> elements) {
         begin(newOpcode, newConnection);
         for (int i = 0; i < elements.size(); i++) {
             Sge sge = elements.get(i);
@@ -189,7 +189,7 @@ final class WorkItem {
     }
 
     /** Resets all fields. */
-    void begin(@Nullable Opcode newOpcode, long newConnection) {
+    void begin(@Nullable WrOpcode newOpcode, long newConnection) {
         id = 0;
         connection = newConnection;
         sharedReceives = 0;
@@ -217,6 +217,6 @@ final class WorkItem {
 
     /** Returns whether the completion of this request reports on earlier work. */
     boolean isFlush() {
-        return opcode == Opcode.FLUSH || withFlush;
+        return opcode == WrOpcode.FLUSH || withFlush;
     }
 }

@@ -6,13 +6,13 @@ package io.sidewarp.service.transfer;
 import io.grpc.Status;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionState;
-import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.StreamError;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.memory.SessionMemory;
 import io.sidewarp.service.memory.SessionRegion;
@@ -34,24 +34,24 @@ final class WorkPoster {
 
     private final SessionMemory memory;
     private final int maxSge;
-    private final WorkRequest request = new WorkRequest();
+    private final Wr request = new Wr();
 
     WorkPoster(SessionMemory memory, int maxSge) {
         this.memory = memory;
-        this.maxSge = Math.min(maxSge, WorkRequest.MAX_SGE);
+        this.maxSge = Math.min(maxSge, Wr.MAX_SGE);
     }
 
     /** Posts work. Returns null on success, and {@link #QUEUE_FULL} if the send queue has no room. */
     @Nullable
     Refusal post(ConnectionWork work, WorkItem item, CompletionTarget sink) {
-        Opcode opcode = item.opcode;
+        WrOpcode opcode = item.opcode;
         if (opcode == null) {
             return Refusal.invalid("the work request names no work; set write, read, send, receive or another");
         }
         if (item.sgeCount > maxSge) {
             return tooManyElements(item);
         }
-        if (opcode == Opcode.RDMA_READ && item.sgeCount != 1) {
+        if (opcode == WrOpcode.RDMA_READ && item.sgeCount != 1) {
             return Refusal.invalid("the read has " + item.sgeCount + " local elements; it needs exactly one");
         }
         if (opcode.isAtomic() && !fitsResult(item)) {
@@ -62,7 +62,7 @@ final class WorkPoster {
             return Refusal.invalid("remote is not set; give the STag and the tagged offset that the peer's application"
                     + " advertised");
         }
-        boolean receive = opcode == Opcode.RECEIVE;
+        boolean receive = opcode == WrOpcode.RECEIVE;
         if (item.withFlush && (receive || opcode.isLocal())) {
             return Refusal.invalid("with_flush is for Writes, Sends and Immediate Data; this work sends no data");
         }
@@ -92,7 +92,7 @@ final class WorkPoster {
     /** Posts a receive to a shared receive queue. Returns null on success. */
     @Nullable
     Refusal post(SharedReceiveWork queue, WorkItem item, CompletionTarget sink) {
-        if (item.opcode != Opcode.RECEIVE) {
+        if (item.opcode != WrOpcode.RECEIVE) {
             return Refusal.invalid(
                     "a shared receive queue takes receives only; for other work name a connection instead"
                             + " of shared_receive_queue");
@@ -108,7 +108,7 @@ final class WorkPoster {
         if (slot < 0) {
             return sharedQueueFull(queue);
         }
-        Refusal missing = fill(item, slot, Opcode.RECEIVE);
+        Refusal missing = fill(item, slot, WrOpcode.RECEIVE);
         if (missing != null) {
             queue.unclaim(slot);
             return missing;
@@ -144,7 +144,7 @@ final class WorkPoster {
      * Returns whether the work needs a remote address. Without this check the peer would see a missing address as an
      * invalid STag and end the connection.
      */
-    private static boolean needsRemote(WorkItem item, Opcode opcode) {
+    private static boolean needsRemote(WorkItem item, WrOpcode opcode) {
         return switch (opcode) {
             case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ -> hasOctets(item);
             case FETCH_ADD, COMPARE_SWAP -> true;
@@ -161,7 +161,7 @@ final class WorkPoster {
         return false;
     }
 
-    private @Nullable Refusal fill(WorkItem item, int slot, Opcode opcode) {
+    private @Nullable Refusal fill(WorkItem item, int slot, WrOpcode opcode) {
         request.reset(slot, opcode);
         MemoryRegion inline = item.inline;
         if (inline != null) {
@@ -194,12 +194,12 @@ final class WorkPoster {
         return null;
     }
 
-    private @Nullable Refusal fillSubject(WorkItem item, Opcode opcode) {
+    private @Nullable Refusal fillSubject(WorkItem item, WrOpcode opcode) {
         SessionRegion region = memory.find(item.subject);
         if (region == null) {
             return missing(item.subject);
         }
-        if (opcode == Opcode.ENABLE) {
+        if (opcode == WrOpcode.ENABLE) {
             request.enable(region.region(), item.key);
         } else {
             request.invalidate(region.region());
@@ -235,7 +235,7 @@ final class WorkPoster {
     }
 
     /** Finds the reason why the engine refused the work. */
-    private Refusal explain(ConnectionWork work, WorkItem item, Opcode opcode) {
+    private Refusal explain(ConnectionWork work, WorkItem item, WrOpcode opcode) {
         if (opcode.isLocal()) {
             return explainSubject(work, item);
         }
@@ -247,8 +247,8 @@ final class WorkPoster {
                             + " ord of at least 1 here and ird of at least 1 at the peer, or have the peer answer by a"
                             + " Send");
         }
-        boolean requests = opcode == Opcode.RDMA_READ || opcode.isAtomic();
-        boolean writes = requests || opcode == Opcode.RECEIVE;
+        boolean requests = opcode == WrOpcode.RDMA_READ || opcode.isAtomic();
+        boolean writes = requests || opcode == WrOpcode.RECEIVE;
         Refusal refusal = explainElements(
                 item, "the connection", work.domain(), work.queuePair().number(), writes);
         if (refusal != null) {
@@ -265,7 +265,7 @@ final class WorkPoster {
         return Refusal.invalid("the device refused the work request");
     }
 
-    private static boolean isExtension(Opcode opcode) {
+    private static boolean isExtension(WrOpcode opcode) {
         return switch (opcode) {
             case IMMEDIATE, RDMA_WRITE_WITH_IMMEDIATE, FETCH_ADD, COMPARE_SWAP -> true;
             case RDMA_WRITE, RDMA_READ, SEND, RECEIVE, LOCAL_INVALIDATE, ENABLE, FLUSH -> false;
@@ -297,8 +297,7 @@ final class WorkPoster {
      * @param where name of the target in messages
      * @param queuePair the engine's number of the queue pair, 0 for a shared receive queue
      */
-    private @Nullable Refusal explainElements(
-            WorkItem item, String where, ProtectionDomain domain, long queuePair, boolean writes) {
+    private @Nullable Refusal explainElements(WorkItem item, String where, Pd domain, long queuePair, boolean writes) {
         long total = 0;
         for (int i = 0; i < item.sgeCount; i++) {
             SessionRegion region = memory.find(item.regions[i]);
@@ -346,7 +345,7 @@ final class WorkPoster {
     }
 
     private static @Nullable Refusal explainAssociation(
-            SessionRegion registered, String where, ProtectionDomain domain, long queuePair) {
+            SessionRegion registered, String where, Pd domain, long queuePair) {
         MemoryRegion region = registered.region();
         if (region.protectionDomain() != domain) {
             return Refusal.protection(

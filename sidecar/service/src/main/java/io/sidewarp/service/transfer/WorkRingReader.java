@@ -7,7 +7,7 @@ import io.netty.channel.EventLoop;
 import io.sidewarp.engine.memory.LateFaults;
 import io.sidewarp.engine.memory.SharedBacking;
 import io.sidewarp.engine.net.PolledSources;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.ring.RingConsumer;
 import io.sidewarp.ring.RingLayout;
 import io.sidewarp.ring.WorkEntryFlyweight;
@@ -359,7 +359,7 @@ final class WorkRingReader implements PolledSources.Source {
             if (target instanceof InlineSlots.Slot slot) {
                 slot.posted();
             }
-        } else if (refusal.isFlushed() && item.opcode != Opcode.RECEIVE) {
+        } else if (refusal.isFlushed() && item.opcode != WrOpcode.RECEIVE) {
             work.refuseInTurn(sink, CompletionProtos.refused(item, refusal));
         } else {
             refuse(sink, refusal);

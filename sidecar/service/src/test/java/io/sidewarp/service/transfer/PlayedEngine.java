@@ -4,23 +4,23 @@
 package io.sidewarp.service.transfer;
 
 import io.sidewarp.engine.verbs.CompletionQueue;
-import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionParameters;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.QueuePairEventListener;
 import io.sidewarp.engine.verbs.QueuePairState;
-import io.sidewarp.engine.verbs.SharedReceiveQueue;
-import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.Srq;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** A queue pair or shared receive queue with its completion queue. All work succeeds when the test says so. */
-final class PlayedEngine implements QueuePair, SharedReceiveQueue, CompletionQueue {
+final class PlayedEngine implements QueuePair, Srq, CompletionQueue {
 
     @Override
     public boolean isUnconfirmed() {
@@ -31,7 +31,7 @@ final class PlayedEngine implements QueuePair, SharedReceiveQueue, CompletionQue
     static final int CAPACITY = 64;
 
     private final long[] ids = new long[CAPACITY];
-    private final Opcode[] opcodes = new Opcode[CAPACITY];
+    private final WrOpcode[] opcodes = new WrOpcode[CAPACITY];
     private int posted;
     private int polled;
     private long carriedOut;
@@ -54,7 +54,7 @@ final class PlayedEngine implements QueuePair, SharedReceiveQueue, CompletionQue
     }
 
     @Override
-    public PostResult postSend(io.sidewarp.engine.verbs.WorkRequest request) {
+    public PostResult postSend(io.sidewarp.engine.verbs.Wr request) {
         if (closing) {
             return PostResult.INVALID_STATE;
         }
@@ -66,10 +66,10 @@ final class PlayedEngine implements QueuePair, SharedReceiveQueue, CompletionQue
     }
 
     @Override
-    public int poll(WorkCompletion[] into) {
+    public int poll(Cqe[] into) {
         int count = 0;
         while (count < into.length && polled < posted) {
-            into[count].set(ids[polled], 1, opcodes[polled], CompletionStatus.SUCCESS, 8);
+            into[count].set(ids[polled], 1, opcodes[polled], CqeStatus.SUCCESS, 8);
             count++;
             polled++;
         }
@@ -96,7 +96,7 @@ final class PlayedEngine implements QueuePair, SharedReceiveQueue, CompletionQue
     }
 
     @Override
-    public PostResult postReceive(io.sidewarp.engine.verbs.WorkRequest request) {
+    public PostResult postReceive(io.sidewarp.engine.verbs.Wr request) {
         return postSend(request);
     }
 

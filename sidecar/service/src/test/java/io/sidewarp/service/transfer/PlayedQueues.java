@@ -6,7 +6,7 @@ package io.sidewarp.service.transfer;
 import io.grpc.StatusRuntimeException;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.provider.software.SoftwareProvider;
@@ -126,7 +126,7 @@ abstract class PlayedQueues {
                 .addAccess(Access.ACCESS_LOCAL_WRITE)
                 .setManaged(ManagedBacking.newBuilder().setLength(4096))
                 .build();
-        ProtectionDomain domain = memory.defaultDomain();
+        Pd domain = memory.defaultDomain();
         region = onLoop(() -> memory.register(RegionPlan.of(request, domain, 0, context), () -> true))
                 .get(10, TimeUnit.SECONDS)
                 .id();

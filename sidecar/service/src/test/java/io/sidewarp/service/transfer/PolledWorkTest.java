@@ -8,9 +8,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.verbs.CompletionQueue;
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.testing.TestSidecar;
 import java.nio.file.Path;
@@ -99,7 +99,7 @@ class PolledWorkTest {
         }
 
         @Override
-        long completed(WorkCompletion completion, boolean receive) {
+        long completed(Cqe completion, boolean receive) {
             return 1;
         }
 
@@ -117,7 +117,7 @@ class PolledWorkTest {
         private List<Long> next = new ArrayList<>();
 
         @Override
-        public void complete(long connection, long id, boolean signaled, WorkCompletion completion) {
+        public void complete(long connection, long id, boolean signaled, Cqe completion) {
             next.add(id);
         }
 
@@ -144,10 +144,10 @@ class PolledWorkTest {
         }
 
         @Override
-        public int poll(WorkCompletion[] into) {
+        public int poll(Cqe[] into) {
             int count = 0;
             while (count < into.length && !slots.isEmpty()) {
-                into[count++].set(slots.remove(), 1, Opcode.RDMA_WRITE, CompletionStatus.SUCCESS, 8);
+                into[count++].set(slots.remove(), 1, WrOpcode.RDMA_WRITE, CqeStatus.SUCCESS, 8);
             }
             return count;
         }

@@ -6,7 +6,7 @@ package io.sidewarp.service.transfer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.Cqe;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.stream.LongStream;
@@ -16,7 +16,7 @@ class WorkSlotsTest {
 
     private static final CompletionTarget SINK = new CompletionTarget() {
         @Override
-        public void complete(long connection, long id, boolean signaled, WorkCompletion completion) {}
+        public void complete(long connection, long id, boolean signaled, Cqe completion) {}
 
         @Override
         public void flush() {}

@@ -4,8 +4,8 @@
 package io.sidewarp.bench.end.engine;
 
 import io.sidewarp.engine.verbs.CompletionQueue;
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import java.util.stream.Stream;
 
 /** Takes completions in batches, and fails on the first work that failed. */
@@ -14,8 +14,7 @@ final class Completions {
     private static final int BATCH = 64;
 
     private final CompletionQueue queue;
-    private final WorkCompletion[] batch =
-            Stream.generate(WorkCompletion::new).limit(BATCH).toArray(WorkCompletion[]::new);
+    private final Cqe[] batch = Stream.generate(Cqe::new).limit(BATCH).toArray(Cqe[]::new);
 
     Completions(CompletionQueue queue) {
         this.queue = queue;
@@ -30,7 +29,7 @@ final class Completions {
     int poll() {
         int count = queue.poll(batch);
         for (int i = 0; i < count; i++) {
-            if (batch[i].status() != CompletionStatus.SUCCESS) {
+            if (batch[i].status() != CqeStatus.SUCCESS) {
                 throw new IllegalStateException(
                         batch[i].opcode() + " ended with " + batch[i].status() + ": " + batch[i].error());
             }
@@ -38,7 +37,7 @@ final class Completions {
         return count;
     }
 
-    WorkCompletion get(int index) {
+    Cqe get(int index) {
         return batch[index];
     }
 }

@@ -12,18 +12,18 @@ import io.sidewarp.bench.end.TransferPlan.Operation;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.CrcPolicy;
 import io.sidewarp.engine.verbs.Device;
-import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.software.SoftwareProvider;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
@@ -45,7 +45,7 @@ final class EngineEnd implements AutoCloseable {
     private final EventLoopGroup loops;
     private final SoftwareProvider provider;
     private final Device device;
-    private final ProtectionDomain domain;
+    private final Pd domain;
     private final ManagedBacking backing;
     private final MemoryRegion region;
     private final CompletionQueue completions;
@@ -100,10 +100,10 @@ final class EngineEnd implements AutoCloseable {
         QueuePair queuePair = device.createQueuePair(
                 new QueuePairAttributes(domain, completions, completions, 2 * plan.depth() + SPARE_WORK, RECEIVES));
         if (plan.operation() == Operation.SEND && plan.mode() == Mode.PING_PONG) {
-            WorkRequest receive = new WorkRequest();
+            Wr receive = new Wr();
             for (int i = 0; i < RECEIVES; i++) {
                 require(queuePair.postReceive(
-                        receive.reset(i, Opcode.RECEIVE).addSge(region, layout.slot(0, 0), plan.size())));
+                        receive.reset(i, WrOpcode.RECEIVE).addSge(region, layout.slot(0, 0), plan.size())));
             }
         }
         return queuePair;

@@ -4,8 +4,8 @@
 package io.sidewarp.bench.end.engine;
 
 import io.sidewarp.bench.end.TransferPlan;
-import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
@@ -15,7 +15,7 @@ abstract sealed class Exchange {
     final EngineEnd end;
     final Link link;
     final Completions completions;
-    final WorkRequest request = new WorkRequest();
+    final Wr request = new Wr();
     final int size;
 
     private Exchange(EngineEnd end, Link link) {
@@ -77,7 +77,7 @@ abstract sealed class Exchange {
             BYTE.setVolatile(end.memory(), sent, ++written);
             link.transfer(
                     request,
-                    Opcode.RDMA_WRITE,
+                    WrOpcode.RDMA_WRITE,
                     0,
                     end.layout().slot(0, 1),
                     end.layout().slot(0, 0),
@@ -112,7 +112,7 @@ abstract sealed class Exchange {
         @Override
         void send() {
             long offset = end.layout().slot(0, 0);
-            link.transfer(request, Opcode.RDMA_READ, 0, offset, offset, size, true);
+            link.transfer(request, WrOpcode.RDMA_READ, 0, offset, offset, size, true);
         }
 
         @Override
@@ -135,7 +135,7 @@ abstract sealed class Exchange {
 
         @Override
         void send() {
-            request.reset(0, Opcode.SEND)
+            request.reset(0, WrOpcode.SEND)
                     .addSge(end.region(), end.layout().slot(0, 1), size)
                     .signaled(false);
             EngineEnd.require(link.queuePair().postSend(request));
@@ -147,8 +147,8 @@ abstract sealed class Exchange {
             boolean arrived = false;
             int count = completions.poll();
             for (int i = 0; i < count; i++) {
-                if (completions.get(i).opcode() == Opcode.RECEIVE) {
-                    request.reset(completions.get(i).id(), Opcode.RECEIVE)
+                if (completions.get(i).opcode() == WrOpcode.RECEIVE) {
+                    request.reset(completions.get(i).id(), WrOpcode.RECEIVE)
                             .addSge(end.region(), end.layout().slot(0, 0), size);
                     EngineEnd.require(link.queuePair().postReceive(request));
                     arrived = true;

@@ -3,9 +3,9 @@
 
 package io.sidewarp.bench.end.engine;
 
-import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.QueuePair;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 
 /**
  * A connection of a plan.
@@ -21,7 +21,7 @@ record Link(EngineEnd end, QueuePair queuePair, PeerMemory peer) {
      * @param local offset in this end's region
      * @param remote offset in the peer's region
      */
-    void transfer(WorkRequest request, Opcode opcode, long id, long local, long remote, int length, boolean signaled) {
+    void transfer(Wr request, WrOpcode opcode, long id, long local, long remote, int length, boolean signaled) {
         request.reset(id, opcode)
                 .addSge(end.region(), local, length)
                 .remote(peer.stag(), peer.taggedOffset() + remote)

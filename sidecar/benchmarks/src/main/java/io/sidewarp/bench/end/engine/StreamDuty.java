@@ -7,8 +7,8 @@ import io.sidewarp.bench.end.DutyOutcome;
 import io.sidewarp.bench.end.Layout;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.TransferPlan.Operation;
-import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.util.List;
 
 /**
@@ -23,8 +23,8 @@ final class StreamDuty implements Duty {
     private final TransferPlan plan;
     private final List<Link> links;
     private final Completions completions;
-    private final WorkRequest request = new WorkRequest();
-    private final Opcode opcode;
+    private final Wr request = new Wr();
+    private final WrOpcode opcode;
     private final long nanos;
     private final long[] posted;
     private final int[] underWay;
@@ -40,7 +40,7 @@ final class StreamDuty implements Duty {
         this.links = links;
         this.nanos = nanos;
         completions = new Completions(end.completions());
-        opcode = plan.operation() == Operation.READ ? Opcode.RDMA_READ : Opcode.RDMA_WRITE;
+        opcode = plan.operation() == Operation.READ ? WrOpcode.RDMA_READ : WrOpcode.RDMA_WRITE;
         posted = new long[links.size()];
         underWay = new int[links.size()];
     }
@@ -113,7 +113,7 @@ final class StreamDuty implements Duty {
 
     private void fence(int index) {
         long offset = end.layout().fence(index);
-        links.get(index).transfer(request, Opcode.RDMA_READ, FENCE_ID, offset, offset, Layout.FENCE, true);
+        links.get(index).transfer(request, WrOpcode.RDMA_READ, FENCE_ID, offset, offset, Layout.FENCE, true);
         fences++;
     }
 }

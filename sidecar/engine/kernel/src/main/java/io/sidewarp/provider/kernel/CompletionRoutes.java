@@ -3,8 +3,8 @@
 
 package io.sidewarp.provider.kernel;
 
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +42,7 @@ final class CompletionRoutes {
     interface Outlet {
 
         /** Returns the entry to fill before {@link #deliver}. */
-        WorkCompletion scratch();
+        Cqe scratch();
 
         void deliver();
     }
@@ -93,7 +93,7 @@ final class CompletionRoutes {
      *
      * @param invalidated the STag that the peer invalidated, or {@link DeviceWorkQueue#NOT_INVALIDATED}
      */
-    void complete(long workId, int qpNumber, CompletionStatus status, long octets, long invalidated, Outlet outlet) {
+    void complete(long workId, int qpNumber, CqeStatus status, long octets, long invalidated, Outlet outlet) {
         long number = workId >>> Integer.SIZE;
         int slot = (int) workId & SLOT_MASK;
         boolean receive = (workId & RECEIVE_FLAG) != 0;

@@ -7,11 +7,11 @@ import static io.sidewarp.provider.kernel.Native.INT;
 import static io.sidewarp.provider.kernel.Native.LONG;
 
 import io.sidewarp.engine.linux.LinuxErrno;
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.PostResult;
-import io.sidewarp.engine.verbs.WorkCompletion;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.stream.IntStream;
@@ -59,9 +59,9 @@ final class DeviceWorkQueue {
     private final long[] lengths;
     private final long[] invalidated;
     /** Statuses of work that the device has completed, by slot. */
-    private final @Nullable CompletionStatus[] statuses;
+    private final @Nullable CqeStatus[] statuses;
     /** Failures of data whose flush has not completed yet, by slot. */
-    private final @Nullable CompletionStatus[] dataFailures;
+    private final @Nullable CqeStatus[] dataFailures;
     /**
      * Number of data requests, counted from the first, that the success of a Read or flush confirms. 0 for other work.
      */
@@ -69,7 +69,7 @@ final class DeviceWorkQueue {
     /** Slots in posting order. The index is the number of the post modulo the capacity. */
     private final int[] slots;
 
-    private final Opcode[] opcodes;
+    private final WrOpcode[] opcodes;
     private final boolean[] signaled;
     private final int[] free;
     private int available;
@@ -96,11 +96,11 @@ final class DeviceWorkQueue {
         this.ids = new long[capacity];
         this.lengths = new long[capacity];
         this.invalidated = new long[capacity];
-        this.statuses = new CompletionStatus[capacity];
-        this.dataFailures = new CompletionStatus[capacity];
+        this.statuses = new CqeStatus[capacity];
+        this.dataFailures = new CqeStatus[capacity];
         this.covers = new long[capacity];
         this.slots = new int[capacity];
-        this.opcodes = new Opcode[capacity];
+        this.opcodes = new WrOpcode[capacity];
         this.signaled = new boolean[capacity];
         this.free = IntStream.range(0, capacity).toArray();
         this.available = capacity;
@@ -119,28 +119,28 @@ final class DeviceWorkQueue {
     }
 
     /** Posts a request. A request with a flush takes two elements of the device's queue. */
-    synchronized PostResult post(WorkRequest wanted) {
+    synchronized PostResult post(Wr wanted) {
         if (available == 0) {
             return PostResult.QUEUE_FULL;
         }
         int slot = free[--available];
-        boolean data = wanted.opcode() == Opcode.RDMA_WRITE || wanted.opcode() == Opcode.SEND;
+        boolean data = wanted.opcode() == WrOpcode.RDMA_WRITE || wanted.opcode() == WrOpcode.SEND;
         boolean pair = data && wanted.isFlush();
         ids[slot] = wanted.id();
         lengths[slot] = wanted.length();
         opcodes[slot] = wanted.opcode();
         signaled[slot] = wanted.isSignaled();
-        if (wanted.opcode() != Opcode.FLUSH) {
+        if (wanted.opcode() != WrOpcode.FLUSH) {
             fill(wanted, slot, pair);
         }
-        int error = post(slot, wanted.opcode() == Opcode.FLUSH, pair);
+        int error = post(slot, wanted.opcode() == WrOpcode.FLUSH, pair);
         if (error != 0) {
             return error == LinuxErrno.ENOMEM ? PostResult.QUEUE_FULL : PostResult.INVALID_REQUEST;
         }
         if (data) {
             dataPosted++;
         }
-        boolean answered = pair || wanted.opcode() == Opcode.RDMA_READ || wanted.opcode() == Opcode.FLUSH;
+        boolean answered = pair || wanted.opcode() == WrOpcode.RDMA_READ || wanted.opcode() == WrOpcode.FLUSH;
         covers[slot] = answered ? dataPosted : 0;
         return PostResult.POSTED;
     }
@@ -157,7 +157,7 @@ final class DeviceWorkQueue {
         int slot = free[--available];
         ids[slot] = 0;
         lengths[slot] = 0;
-        opcodes[slot] = Opcode.FLUSH;
+        opcodes[slot] = WrOpcode.FLUSH;
         signaled[slot] = false;
         if (post(slot, true, false) != 0) {
             return false;
@@ -185,7 +185,7 @@ final class DeviceWorkQueue {
         return 0;
     }
 
-    private void fill(WorkRequest wanted, int slot, boolean pair) {
+    private void fill(Wr wanted, int slot, boolean pair) {
         request.set(LONG, VerbsLayout.WR_ID, tag | slot | (pair ? DATA_OF_PAIR : 0));
         request.set(LONG, VerbsLayout.WR_NEXT, pair ? flushRequest.address() : 0);
         request.set(INT, VerbsLayout.WR_NUM_SGE, wanted.sgeCount());
@@ -196,7 +196,7 @@ final class DeviceWorkQueue {
             elements.set(INT, element + VerbsLayout.SGE_OCTETS, (int) wanted.length(i));
             elements.set(INT, element + VerbsLayout.SGE_LKEY, wanted.region(i).stag());
         }
-        if (wanted.opcode() == Opcode.RECEIVE) {
+        if (wanted.opcode() == WrOpcode.RECEIVE) {
             return;
         }
         // The device reports each request, so that its slot is freed. Unsignaled requests are not reported to the
@@ -215,7 +215,7 @@ final class DeviceWorkQueue {
         request.set(INT, VerbsLayout.WR_RKEY, wanted.remoteStag());
     }
 
-    private static int opcode(WorkRequest wanted) {
+    private static int opcode(Wr wanted) {
         return switch (wanted.opcode()) {
             case RDMA_WRITE -> VerbsLayout.WR_RDMA_WRITE;
             case RDMA_READ -> VerbsLayout.WR_RDMA_READ;
@@ -225,21 +225,21 @@ final class DeviceWorkQueue {
     }
 
     /** Records the device's completion of a request. {@link #next} or {@link #take} reports it. */
-    synchronized void complete(int completed, CompletionStatus status, long received, long newInvalidated) {
+    synchronized void complete(int completed, CqeStatus status, long received, long newInvalidated) {
         int slot = completed & ~DATA_OF_PAIR;
-        boolean success = status == CompletionStatus.SUCCESS;
+        boolean success = status == CqeStatus.SUCCESS;
         failure |= !success;
         if (completed != slot) {
             dataFailures[slot] = success ? null : status;
             return;
         }
-        CompletionStatus dataFailure = dataFailures[slot];
+        CqeStatus dataFailure = dataFailures[slot];
         statuses[slot] = dataFailure == null ? status : dataFailure;
         if (success) {
             dataConfirmed = Math.max(dataConfirmed, covers[slot]);
         }
         invalidated[slot] = newInvalidated;
-        if (opcodes[slot] == Opcode.RECEIVE) {
+        if (opcodes[slot] == WrOpcode.RECEIVE) {
             lengths[slot] = received;
         }
     }
@@ -250,7 +250,7 @@ final class DeviceWorkQueue {
      *
      * @return false when there is none yet
      */
-    synchronized boolean next(long queuePair, WorkCompletion into) {
+    synchronized boolean next(long queuePair, Cqe into) {
         while (told < posted) {
             int slot = slots[(int) (told % slots.length)];
             if (statuses[slot] == null) {
@@ -270,9 +270,9 @@ final class DeviceWorkQueue {
      *
      * @return false when the application did not ask for this completion
      */
-    synchronized boolean take(int slot, long queuePair, WorkCompletion into) {
-        CompletionStatus status = statuses[slot] == null ? CompletionStatus.FLUSHED : statuses[slot];
-        boolean success = status == CompletionStatus.SUCCESS;
+    synchronized boolean take(int slot, long queuePair, Cqe into) {
+        CqeStatus status = statuses[slot] == null ? CqeStatus.FLUSHED : statuses[slot];
+        boolean success = status == CqeStatus.SUCCESS;
         into.set(ids[slot], queuePair, opcodes[slot], status, success ? lengths[slot] : 0);
         into.setReceived(false, invalidated[slot] >= 0, (int) Math.max(0, invalidated[slot]));
         statuses[slot] = null;
@@ -285,7 +285,7 @@ final class DeviceWorkQueue {
         for (long sequence = told; sequence < posted; sequence++) {
             int slot = slots[(int) (sequence % slots.length)];
             if (statuses[slot] == null) {
-                complete(slot, CompletionStatus.FLUSHED, 0, NOT_INVALIDATED);
+                complete(slot, CqeStatus.FLUSHED, 0, NOT_INVALIDATED);
             }
         }
     }

@@ -7,7 +7,7 @@ import static io.sidewarp.provider.kernel.Native.INT;
 import static io.sidewarp.provider.kernel.Native.LONG;
 
 import io.sidewarp.engine.verbs.CompletionQueue;
-import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.Cqe;
 import io.sidewarp.provider.Listeners;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -24,20 +24,20 @@ import org.jspecify.annotations.Nullable;
 final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.Outlet {
 
     private static final int BATCH = 32;
-    private static final WorkCompletion[] NOTHING = {};
+    private static final Cqe[] NOTHING = {};
 
     private final KernelDevice device;
     private final int capacity;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment batch = arena.allocate((long) VerbsLayout.WC_LENGTH * BATCH, Long.BYTES);
-    private final Queue<WorkCompletion> waiting = new ArrayDeque<>();
-    private final WorkCompletion scratch = new WorkCompletion();
+    private final Queue<Cqe> waiting = new ArrayDeque<>();
+    private final Cqe scratch = new Cqe();
     private final AtomicInteger users = new AtomicInteger();
     private final Lifetime lifetime = new Lifetime(this::destroy);
     private final long cq;
     private final long cookie;
     /** Destination of completions during a poll. */
-    private WorkCompletion[] target = NOTHING;
+    private Cqe[] target = NOTHING;
 
     private int filled;
     private @Nullable Runnable listener;
@@ -61,7 +61,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
     }
 
     @Override
-    public synchronized int poll(WorkCompletion[] into) {
+    public synchronized int poll(Cqe[] into) {
         int count = 0;
         while (count < into.length && !waiting.isEmpty()) {
             into[count++].set(waiting.remove());
@@ -112,7 +112,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
     }
 
     @Override
-    public WorkCompletion scratch() {
+    public Cqe scratch() {
         return scratch;
     }
 
@@ -122,7 +122,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
         if (filled < target.length) {
             target[filled++].set(scratch);
         } else {
-            WorkCompletion copy = new WorkCompletion();
+            Cqe copy = new Cqe();
             copy.set(scratch);
             waiting.add(copy);
         }

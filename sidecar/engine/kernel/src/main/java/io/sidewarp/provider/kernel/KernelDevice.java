@@ -8,7 +8,7 @@ import static io.sidewarp.provider.kernel.Native.INT;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.DeviceRegions;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.memory.RegionBacking;
 import io.sidewarp.engine.memory.RegionException;
@@ -18,12 +18,12 @@ import io.sidewarp.engine.verbs.ConnectionRequestHandler;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.DeviceAttributes;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
-import io.sidewarp.engine.verbs.SharedReceiveQueue;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Srq;
+import io.sidewarp.engine.verbs.VerbsListener;
+import io.sidewarp.engine.verbs.Wr;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
@@ -82,7 +82,7 @@ final class KernelDevice implements Device {
             Thread.ofPlatform().name("sidewarp-verbs-connect-", 0).daemon().factory());
     private final AtomicLong numbers = new AtomicLong();
     private final DeviceRegions regions = new DeviceRegions();
-    private final Map<ProtectionDomain, KernelDomain> domains = new ConcurrentHashMap<>();
+    private final Map<Pd, KernelDomain> domains = new ConcurrentHashMap<>();
     private final Map<Long, KernelCompletionQueue> completionQueues = new ConcurrentHashMap<>();
     private final Map<Long, KernelSharedReceiveQueue> sharedReceives = new ConcurrentHashMap<>();
     private final Map<Long, KernelQueuePair> queuePairs = new ConcurrentHashMap<>();
@@ -133,7 +133,7 @@ final class KernelDevice implements Device {
         return new DeviceAttributes(
                 KernelProvider.NAME,
                 Set.of(Llp.TCP),
-                Math.min(WorkRequest.MAX_SGE, most.sge()),
+                Math.min(Wr.MAX_SGE, most.sge()),
                 // A request with a flush takes two elements of the device's queue.
                 Math.min(limits.sendQueue(), most.queue() / 2),
                 Math.min(limits.receiveQueue(), most.queue()),
@@ -154,16 +154,16 @@ final class KernelDevice implements Device {
     // Memory.
 
     @Override
-    public ProtectionDomain allocateProtectionDomain() {
+    public Pd allocateProtectionDomain() {
         long pd = VerbsCalls.allocPd(context);
         KernelErrors.check("cannot allocate a protection domain", pd);
-        ProtectionDomain domain = new ProtectionDomain(numbers.incrementAndGet());
+        Pd domain = new Pd(numbers.incrementAndGet());
         domains.put(domain, KernelDomain.of(domain, pd));
         return domain;
     }
 
     @Override
-    public void deallocateProtectionDomain(ProtectionDomain protectionDomain) {
+    public void deallocateProtectionDomain(Pd protectionDomain) {
         protectionDomain.deallocate();
         KernelDomain domain = domains.remove(protectionDomain);
         if (domain != null) {
@@ -171,7 +171,7 @@ final class KernelDevice implements Device {
         }
     }
 
-    private KernelDomain domain(ProtectionDomain protectionDomain) {
+    private KernelDomain domain(Pd protectionDomain) {
         KernelDomain domain = domains.get(protectionDomain);
         if (domain == null) {
             throw new IllegalStateException(protectionDomain + " is deallocated, or of another device");
@@ -181,7 +181,7 @@ final class KernelDevice implements Device {
 
     @Override
     public MemoryRegion registerMemory(
-            ProtectionDomain protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair) {
+            Pd protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair) {
         Set<AccessRight> access = attributes.access();
         if (queuePair != 0 || access.contains(AccessRight.REMOTE_INVALIDATE)) {
             throw new IllegalArgumentException(
@@ -223,13 +223,13 @@ final class KernelDevice implements Device {
     }
 
     @Override
-    public SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain protectionDomain, int capacity) {
+    public Srq createSharedReceiveQueue(Pd protectionDomain, int capacity) {
         int limit = Math.min(limits.receiveQueue(), most.sharedReceives());
         if (capacity < 1 || capacity > limit) {
             throw new IllegalArgumentException("a shared receive queue of this device has 1 to " + limit + " entries");
         }
         KernelDomain domain = domain(protectionDomain);
-        int sge = Math.min(WorkRequest.MAX_SGE, most.sharedSge());
+        int sge = Math.min(Wr.MAX_SGE, most.sharedSge());
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment wanted = arena.allocate(VerbsLayout.SRQ_INIT_ATTR_LENGTH, Long.BYTES);
             wanted.set(INT, VerbsLayout.SRQ_INIT_ATTR + VerbsLayout.SRQ_MAX_WR, capacity);
@@ -269,7 +269,7 @@ final class KernelDevice implements Device {
     // Connections.
 
     @Override
-    public CompletableFuture<Listener> listen(
+    public CompletableFuture<VerbsListener> listen(
             InetSocketAddress address, ListenAttributes attributes, ConnectionRequestHandler handler) {
         KernelListener listener = new KernelListener(this, attributes, handler);
         listeners.add(listener);

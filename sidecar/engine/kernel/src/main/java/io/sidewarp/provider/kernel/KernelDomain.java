@@ -3,14 +3,14 @@
 
 package io.sidewarp.provider.kernel;
 
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** A protection domain, and the device's handle of it. */
 final class KernelDomain {
 
-    private final ProtectionDomain facade;
+    private final Pd facade;
     private final long pd;
     /** Memory for flushes: an RDMA Read needs an element with a valid key, even if it reads no bytes. */
     private final Arena arena;
@@ -19,7 +19,7 @@ final class KernelDomain {
     private final long sinkRegion;
     private final Lifetime lifetime;
 
-    private KernelDomain(ProtectionDomain facade, long pd, Arena arena, MemorySegment sink, long sinkRegion) {
+    private KernelDomain(Pd facade, long pd, Arena arena, MemorySegment sink, long sinkRegion) {
         this.facade = facade;
         this.pd = pd;
         this.arena = arena;
@@ -34,7 +34,7 @@ final class KernelDomain {
      * @param pd the device's protection domain, which is deallocated when the registration fails
      * @throws IllegalStateException when the device cannot register more memory
      */
-    static KernelDomain of(ProtectionDomain facade, long pd) {
+    static KernelDomain of(Pd facade, long pd) {
         Arena arena = Arena.ofShared();
         MemorySegment sink = arena.allocate(Long.BYTES, Long.BYTES);
         long region = VerbsCalls.regMr(pd, sink.address(), sink.byteSize(), VerbsLayout.ACCESS_LOCAL_WRITE);
@@ -46,7 +46,7 @@ final class KernelDomain {
         return new KernelDomain(facade, pd, arena, sink, region);
     }
 
-    ProtectionDomain facade() {
+    Pd facade() {
         return facade;
     }
 

@@ -4,9 +4,9 @@
 package io.sidewarp.provider.kernel;
 
 import io.sidewarp.engine.linux.LinuxErrno;
-import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
+import io.sidewarp.engine.verbs.CqeStatus;
 
 /** Converts error numbers to texts, exceptions and completion statuses. */
 final class KernelErrors {
@@ -57,16 +57,16 @@ final class KernelErrors {
     }
 
     /** Converts a status of enum ibv_wc_status. */
-    static CompletionStatus status(int status) {
+    static CqeStatus status(int status) {
         return switch (status) {
-            case VerbsLayout.WC_SUCCESS -> CompletionStatus.SUCCESS;
-            case VerbsLayout.WC_WR_FLUSH_ERR -> CompletionStatus.FLUSHED;
-            case VerbsLayout.WC_LOC_LEN_ERR -> CompletionStatus.LOCAL_LENGTH_ERROR;
+            case VerbsLayout.WC_SUCCESS -> CqeStatus.SUCCESS;
+            case VerbsLayout.WC_WR_FLUSH_ERR -> CqeStatus.FLUSHED;
+            case VerbsLayout.WC_LOC_LEN_ERR -> CqeStatus.LOCAL_LENGTH_ERROR;
             case VerbsLayout.WC_LOC_PROT_ERR, VerbsLayout.WC_LOC_ACCESS_ERR, VerbsLayout.WC_LOC_QP_OP_ERR ->
-                CompletionStatus.LOCAL_PROTECTION_ERROR;
-            case VerbsLayout.WC_REM_ACCESS_ERR -> CompletionStatus.REMOTE_ACCESS_ERROR;
-            case VerbsLayout.WC_REM_OP_ERR, VerbsLayout.WC_REM_INV_REQ_ERR -> CompletionStatus.REMOTE_OPERATION_ERROR;
-            default -> CompletionStatus.FATAL;
+                CqeStatus.LOCAL_PROTECTION_ERROR;
+            case VerbsLayout.WC_REM_ACCESS_ERR -> CqeStatus.REMOTE_ACCESS_ERROR;
+            case VerbsLayout.WC_REM_OP_ERR, VerbsLayout.WC_REM_INV_REQ_ERR -> CqeStatus.REMOTE_OPERATION_ERROR;
+            default -> CqeStatus.FATAL;
         };
     }
 }

@@ -6,8 +6,8 @@ package io.sidewarp.provider.kernel;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
+import io.sidewarp.engine.verbs.VerbsListener;
 import java.net.InetSocketAddress;
 import java.util.HashSet;
 import java.util.Optional;
@@ -19,7 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A listener of the connection manager. Belongs to the loop. */
-final class KernelListener implements Listener {
+final class KernelListener implements VerbsListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(KernelListener.class);
 
@@ -37,8 +37,8 @@ final class KernelListener implements Listener {
         this.handler = handler;
     }
 
-    CompletableFuture<Listener> listen(InetSocketAddress address) {
-        CompletableFuture<Listener> result = new CompletableFuture<>();
+    CompletableFuture<VerbsListener> listen(InetSocketAddress address) {
+        CompletableFuture<VerbsListener> result = new CompletableFuture<>();
         device.loop().execute(() -> {
             Optional<String> problem = attributes.llp() == Llp.TCP ? bind(address) : device.absence(attributes.llp());
             if (problem.isEmpty()) {

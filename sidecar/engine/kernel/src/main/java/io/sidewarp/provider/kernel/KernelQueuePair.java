@@ -14,7 +14,7 @@ import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.QueuePairState;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.provider.PostChecks;
 import io.sidewarp.provider.ProviderQueuePair;
 import java.lang.foreign.Arena;
@@ -170,7 +170,7 @@ final class KernelQueuePair extends ProviderQueuePair implements CompletionRoute
     // Posting.
 
     @Override
-    public PostResult postSend(WorkRequest request) {
+    public PostResult postSend(Wr request) {
         boolean possible = switch (request.opcode()) {
             case RDMA_WRITE, RDMA_READ, SEND, FLUSH -> request.sgeCount() <= maxSge && !request.isLocalFence();
             default -> false;
@@ -190,7 +190,7 @@ final class KernelQueuePair extends ProviderQueuePair implements CompletionRoute
     }
 
     @Override
-    public synchronized PostResult postReceive(WorkRequest request) {
+    public synchronized PostResult postReceive(Wr request) {
         if (!takesReceives()) {
             return PostResult.INVALID_STATE;
         }

@@ -5,10 +5,10 @@ package io.sidewarp.provider.kernel;
 
 import static io.sidewarp.provider.kernel.Native.INT;
 
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.verbs.PostResult;
-import io.sidewarp.engine.verbs.SharedReceiveQueue;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Srq;
+import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.provider.Listeners;
 import io.sidewarp.provider.PostChecks;
 import java.lang.foreign.Arena;
@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** A shared receive queue of the device. */
-final class KernelSharedReceiveQueue implements SharedReceiveQueue {
+final class KernelSharedReceiveQueue implements Srq {
 
     private final KernelDevice device;
     private final KernelDomain domain;
@@ -56,7 +56,7 @@ final class KernelSharedReceiveQueue implements SharedReceiveQueue {
         return number;
     }
 
-    ProtectionDomain domain() {
+    Pd domain() {
         return domain.facade();
     }
 
@@ -69,7 +69,7 @@ final class KernelSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     @Override
-    public synchronized PostResult postReceive(WorkRequest request) {
+    public synchronized PostResult postReceive(Wr request) {
         if (closed) {
             return PostResult.INVALID_STATE;
         }

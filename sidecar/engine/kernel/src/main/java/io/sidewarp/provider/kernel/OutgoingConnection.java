@@ -8,7 +8,7 @@ import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
-import io.sidewarp.engine.verbs.ConnectionRejectedException;
+import io.sidewarp.engine.verbs.PeerRejectedException;
 import io.sidewarp.engine.verbs.ReadDepths;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
@@ -97,7 +97,7 @@ final class OutgoingConnection implements KernelQueuePair.Connecting {
             case ROUTE_RESOLVED -> onRoute(current);
             case ESTABLISHED -> onEstablished(current, event);
             case REJECTED ->
-                fail(new ConnectionRejectedException(
+                fail(new PeerRejectedException(
                         remote + " rejected the connection", event.privateData(), ReadDepths.UNKNOWN));
             case ADDR_ERROR, ROUTE_ERROR, UNREACHABLE, CONNECT_ERROR, DEVICE_REMOVAL ->
                 fail(KernelErrors.connecting(remote, event.status() < 0 ? event.status() : -LinuxErrno.EAGAIN));

@@ -3,9 +3,9 @@
 
 package io.sidewarp.provider.kernel;
 
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.QueuePairCounters;
-import io.sidewarp.engine.verbs.WorkCompletion;
 
 /**
  * Counts the work of a queue pair, on the threads that poll. The device does not report Writes and Reads of the peer.
@@ -20,8 +20,8 @@ final class WorkCounters {
     private long received;
 
     /** Counts the completion if it is successful. */
-    synchronized void count(WorkCompletion completion) {
-        if (completion.status() != CompletionStatus.SUCCESS) {
+    synchronized void count(Cqe completion) {
+        if (completion.status() != CqeStatus.SUCCESS) {
             return;
         }
         switch (completion.opcode()) {

@@ -5,11 +5,11 @@ package io.sidewarp.provider.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.PostResult;
-import io.sidewarp.engine.verbs.WorkCompletion;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,23 +26,23 @@ class CompletionRoutesTest {
     private final Arena arena = Arena.ofShared();
 
     private final List<Long> workIds = new ArrayList<>();
-    private final List<WorkCompletion> delivered = new ArrayList<>();
-    private final WorkRequest request = new WorkRequest();
+    private final List<Cqe> delivered = new ArrayList<>();
+    private final Wr request = new Wr();
     private final CompletionRoutes routes = new CompletionRoutes();
     private final DeviceWorkQueue shared = postedWork(CompletionRoutes.receiveTag(SHARED));
 
     private final CompletionRoutes.Outlet outlet = new CompletionRoutes.Outlet() {
 
-        private final WorkCompletion scratch = new WorkCompletion();
+        private final Cqe scratch = new Cqe();
 
         @Override
-        public WorkCompletion scratch() {
+        public Cqe scratch() {
             return scratch;
         }
 
         @Override
         public void deliver() {
-            WorkCompletion copy = new WorkCompletion();
+            Cqe copy = new Cqe();
             copy.set(scratch);
             delivered.add(copy);
         }
@@ -95,27 +95,22 @@ class CompletionRoutesTest {
         });
     }
 
-    private void post(DeviceWorkQueue work, long id, Opcode opcode) {
+    private void post(DeviceWorkQueue work, long id, WrOpcode opcode) {
         assertThat(work.post(request.reset(id, opcode))).isEqualTo(PostResult.POSTED);
     }
 
     private void complete(int post) {
         routes.complete(
-                workIds.get(post),
-                QP_NUMBER,
-                CompletionStatus.SUCCESS,
-                OCTETS,
-                DeviceWorkQueue.NOT_INVALIDATED,
-                outlet);
+                workIds.get(post), QP_NUMBER, CqeStatus.SUCCESS, OCTETS, DeviceWorkQueue.NOT_INVALIDATED, outlet);
     }
 
     private void assertDelivered(long id, long queuePair) {
         assertThat(delivered)
                 .singleElement()
-                .returns(id, WorkCompletion::id)
-                .returns(queuePair, WorkCompletion::queuePair)
-                .returns(CompletionStatus.SUCCESS, WorkCompletion::status)
-                .returns(OCTETS, WorkCompletion::length);
+                .returns(id, Cqe::id)
+                .returns(queuePair, Cqe::queuePair)
+                .returns(CqeStatus.SUCCESS, Cqe::status)
+                .returns(OCTETS, Cqe::length);
     }
 
     @Test
@@ -123,7 +118,7 @@ class CompletionRoutesTest {
         Pair pair = new Pair(5);
         routes.addShared(SHARED, shared);
         routes.add(pair, QP_NUMBER);
-        post(shared, 77, Opcode.RECEIVE);
+        post(shared, 77, WrOpcode.RECEIVE);
 
         routes.end(pair);
         complete(0);
@@ -137,7 +132,7 @@ class CompletionRoutesTest {
         Pair pair = new Pair(5);
         routes.addShared(SHARED, shared);
         routes.add(pair, QP_NUMBER);
-        post(shared, 77, Opcode.RECEIVE);
+        post(shared, 77, WrOpcode.RECEIVE);
 
         routes.end(pair);
         routes.remove(pair, QP_NUMBER);
@@ -152,7 +147,7 @@ class CompletionRoutesTest {
         Pair before = new Pair(5);
         routes.addShared(SHARED, shared);
         routes.add(before, QP_NUMBER);
-        post(shared, 77, Opcode.RECEIVE);
+        post(shared, 77, WrOpcode.RECEIVE);
 
         routes.end(before);
         routes.add(new Pair(6), QP_NUMBER);
@@ -164,7 +159,7 @@ class CompletionRoutesTest {
 
     @Test
     void workOfAnUnknownQueuePairIsNotTold() {
-        post(new Pair(5).receives, 1, Opcode.RECEIVE);
+        post(new Pair(5).receives, 1, WrOpcode.RECEIVE);
 
         complete(0);
 

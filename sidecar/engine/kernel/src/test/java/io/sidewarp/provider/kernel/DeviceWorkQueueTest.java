@@ -10,12 +10,12 @@ import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.DeviceRegions;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.memory.Pd;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.PostResult;
-import io.sidewarp.engine.verbs.WorkCompletion;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -31,8 +31,8 @@ class DeviceWorkQueueTest {
     private static final long QUEUE_PAIR = 5;
 
     private final Arena arena = Arena.ofShared();
-    private final WorkRequest request = new WorkRequest();
-    private final WorkCompletion completion = new WorkCompletion();
+    private final Wr request = new Wr();
+    private final Cqe completion = new Cqe();
     private final List<Long> workIds = new ArrayList<>();
     /** Requests of the device behind others in the same call. */
     private final List<Long> chained = new ArrayList<>();
@@ -69,29 +69,30 @@ class DeviceWorkQueueTest {
     }
 
     private void flush(long id) {
-        assertThat(work.post(request.reset(id, Opcode.FLUSH))).isEqualTo(PostResult.POSTED);
+        assertThat(work.post(request.reset(id, WrOpcode.FLUSH))).isEqualTo(PostResult.POSTED);
     }
 
     private void flushedWrite(long id) {
-        assertThat(work.post(request.reset(id, Opcode.RDMA_WRITE).flush(true))).isEqualTo(PostResult.POSTED);
+        assertThat(work.post(request.reset(id, WrOpcode.RDMA_WRITE).flush(true)))
+                .isEqualTo(PostResult.POSTED);
     }
 
-    private void completeFlushOf(int pair, CompletionStatus status) {
+    private void completeFlushOf(int pair, CqeStatus status) {
         work.complete((int) (chained.get(pair) - TAG), status, 0, DeviceWorkQueue.NOT_INVALIDATED);
     }
 
-    private void assertTold(long id, Opcode opcode, CompletionStatus status) {
+    private void assertTold(long id, WrOpcode opcode, CqeStatus status) {
         assertThat(next()).isEqualTo(id);
         assertThat(completion.opcode()).isEqualTo(opcode);
         assertThat(completion.status()).isEqualTo(status);
     }
 
     private void write(long id, boolean signaled) {
-        assertThat(work.post(request.reset(id, Opcode.RDMA_WRITE).signaled(signaled)))
+        assertThat(work.post(request.reset(id, WrOpcode.RDMA_WRITE).signaled(signaled)))
                 .isEqualTo(PostResult.POSTED);
     }
 
-    private void complete(int post, CompletionStatus status) {
+    private void complete(int post, CqeStatus status) {
         work.complete(slot(post), status, 0, DeviceWorkQueue.NOT_INVALIDATED);
     }
 
@@ -107,10 +108,10 @@ class DeviceWorkQueueTest {
     void tellsInTheOrderInWhichWorkWasPosted() {
         write(11, true);
         write(12, true);
-        complete(1, CompletionStatus.SUCCESS);
+        complete(1, CqeStatus.SUCCESS);
         assertThat(next()).isEqualTo(-1);
 
-        complete(0, CompletionStatus.SUCCESS);
+        complete(0, CqeStatus.SUCCESS);
         assertThat(next()).isEqualTo(11);
         assertThat(completion.queuePair()).isEqualTo(QUEUE_PAIR);
         assertThat(next()).isEqualTo(12);
@@ -123,13 +124,13 @@ class DeviceWorkQueueTest {
         for (int id = 0; id < 3; id++) {
             write(id, true);
         }
-        assertThat(work.post(request.reset(3, Opcode.SEND))).isEqualTo(PostResult.QUEUE_FULL);
+        assertThat(work.post(request.reset(3, WrOpcode.SEND))).isEqualTo(PostResult.QUEUE_FULL);
 
-        complete(1, CompletionStatus.SUCCESS);
-        assertThat(work.post(request.reset(3, Opcode.SEND))).isEqualTo(PostResult.QUEUE_FULL);
-        complete(0, CompletionStatus.SUCCESS);
+        complete(1, CqeStatus.SUCCESS);
+        assertThat(work.post(request.reset(3, WrOpcode.SEND))).isEqualTo(PostResult.QUEUE_FULL);
+        complete(0, CqeStatus.SUCCESS);
         assertThat(next()).isZero();
-        assertThat(work.post(request.reset(3, Opcode.SEND))).isEqualTo(PostResult.POSTED);
+        assertThat(work.post(request.reset(3, WrOpcode.SEND))).isEqualTo(PostResult.POSTED);
     }
 
     @Test
@@ -137,12 +138,12 @@ class DeviceWorkQueueTest {
         write(1, false);
         write(2, false);
         write(3, true);
-        complete(0, CompletionStatus.SUCCESS);
-        complete(1, CompletionStatus.LOCAL_PROTECTION_ERROR);
-        complete(2, CompletionStatus.FLUSHED);
+        complete(0, CqeStatus.SUCCESS);
+        complete(1, CqeStatus.LOCAL_PROTECTION_ERROR);
+        complete(2, CqeStatus.FLUSHED);
 
         assertThat(next()).isEqualTo(2);
-        assertThat(completion.status()).isEqualTo(CompletionStatus.LOCAL_PROTECTION_ERROR);
+        assertThat(completion.status()).isEqualTo(CqeStatus.LOCAL_PROTECTION_ERROR);
         assertThat(next()).isEqualTo(3);
     }
 
@@ -150,27 +151,27 @@ class DeviceWorkQueueTest {
     void flushesWhatTheDeviceDidNotComplete() {
         write(1, true);
         write(2, true);
-        complete(1, CompletionStatus.SUCCESS);
+        complete(1, CqeStatus.SUCCESS);
 
         work.flush();
 
         assertThat(next()).isEqualTo(1);
-        assertThat(completion.status()).isEqualTo(CompletionStatus.FLUSHED);
+        assertThat(completion.status()).isEqualTo(CqeStatus.FLUSHED);
         assertThat(next()).isEqualTo(2);
-        assertThat(completion.status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(completion.status()).isEqualTo(CqeStatus.SUCCESS);
         assertThat(next()).isEqualTo(-1);
     }
 
     @Test
     void forgetsWhatTheDeviceRefuses() {
         refusal = LinuxErrno.ENOMEM;
-        assertThat(work.post(request.reset(1, Opcode.SEND))).isEqualTo(PostResult.QUEUE_FULL);
+        assertThat(work.post(request.reset(1, WrOpcode.SEND))).isEqualTo(PostResult.QUEUE_FULL);
         refusal = 22;
-        assertThat(work.post(request.reset(2, Opcode.SEND))).isEqualTo(PostResult.INVALID_REQUEST);
+        assertThat(work.post(request.reset(2, WrOpcode.SEND))).isEqualTo(PostResult.INVALID_REQUEST);
         refusal = 0;
 
         write(3, true);
-        complete(0, CompletionStatus.SUCCESS);
+        complete(0, CqeStatus.SUCCESS);
 
         assertThat(next()).isEqualTo(3);
         assertThat(work.outstanding()).isZero();
@@ -179,16 +180,16 @@ class DeviceWorkQueueTest {
     @Test
     void slotsOfASharedQueueAreFreeInAnyOrder() {
         for (int id = 0; id < 3; id++) {
-            assertThat(work.post(request.reset(id, Opcode.RECEIVE))).isEqualTo(PostResult.POSTED);
+            assertThat(work.post(request.reset(id, WrOpcode.RECEIVE))).isEqualTo(PostResult.POSTED);
         }
-        work.complete(slot(2), CompletionStatus.SUCCESS, 100, 0xFFFF_FFFFL);
+        work.complete(slot(2), CqeStatus.SUCCESS, 100, 0xFFFF_FFFFL);
 
         assertThat(work.take(slot(2), QUEUE_PAIR, completion)).isTrue();
         assertThat(completion.id()).isEqualTo(2);
         assertThat(completion.length()).isEqualTo(100);
         assertThat(completion.isInvalidated()).isTrue();
         assertThat(completion.invalidatedStag()).isEqualTo(-1);
-        assertThat(work.post(request.reset(3, Opcode.RECEIVE))).isEqualTo(PostResult.POSTED);
+        assertThat(work.post(request.reset(3, WrOpcode.RECEIVE))).isEqualTo(PostResult.POSTED);
         assertThat(workIds.get(3)).isEqualTo(workIds.get(2));
     }
 
@@ -201,7 +202,7 @@ class DeviceWorkQueueTest {
         });
         queue.setFlushSink(0xABCD_0000L, 0x77);
 
-        queue.post(request.reset(9, Opcode.FLUSH).fence(true));
+        queue.post(request.reset(9, WrOpcode.FLUSH).fence(true));
 
         assertFlush(seen[0]);
     }
@@ -215,7 +216,7 @@ class DeviceWorkQueueTest {
         });
         queue.setFlushSink(0xABCD_0000L, 0x77);
 
-        queue.post(request.reset(9, Opcode.SEND).fence(true).solicited(true).flush(true));
+        queue.post(request.reset(9, WrOpcode.SEND).fence(true).solicited(true).flush(true));
 
         MemorySegment data = seen[0];
         assertThat(data.get(Native.INT, VerbsLayout.WR_OPCODE)).isEqualTo(VerbsLayout.WR_SEND);
@@ -240,24 +241,24 @@ class DeviceWorkQueueTest {
 
     @Test
     void readWithFlushIsOneElement() {
-        assertThat(work.post(request.reset(1, Opcode.RDMA_READ).flush(true))).isEqualTo(PostResult.POSTED);
+        assertThat(work.post(request.reset(1, WrOpcode.RDMA_READ).flush(true))).isEqualTo(PostResult.POSTED);
 
         assertThat(chained).isEmpty();
-        complete(0, CompletionStatus.SUCCESS);
-        assertTold(1, Opcode.RDMA_READ, CompletionStatus.SUCCESS);
+        complete(0, CqeStatus.SUCCESS);
+        assertTold(1, WrOpcode.RDMA_READ, CqeStatus.SUCCESS);
     }
 
     @Test
     void flaggedDataCompletesOnceWithItsFlush() {
         flushedWrite(1);
         write(2, true);
-        complete(1, CompletionStatus.SUCCESS);
+        complete(1, CqeStatus.SUCCESS);
         assertThat(next()).isEqualTo(-1);
 
-        completeFlushOf(0, CompletionStatus.SUCCESS);
+        completeFlushOf(0, CqeStatus.SUCCESS);
 
-        assertTold(1, Opcode.RDMA_WRITE, CompletionStatus.SUCCESS);
-        assertTold(2, Opcode.RDMA_WRITE, CompletionStatus.SUCCESS);
+        assertTold(1, WrOpcode.RDMA_WRITE, CqeStatus.SUCCESS);
+        assertTold(2, WrOpcode.RDMA_WRITE, CqeStatus.SUCCESS);
         assertThat(next()).isEqualTo(-1);
         assertThat(work.outstanding()).isZero();
     }
@@ -265,12 +266,12 @@ class DeviceWorkQueueTest {
     @Test
     void dataThatFailsTellsItsStatusWhenItsFlushIsOver() {
         flushedWrite(1);
-        complete(0, CompletionStatus.LOCAL_PROTECTION_ERROR);
+        complete(0, CqeStatus.LOCAL_PROTECTION_ERROR);
         assertThat(next()).isEqualTo(-1);
 
-        completeFlushOf(0, CompletionStatus.FLUSHED);
+        completeFlushOf(0, CqeStatus.FLUSHED);
 
-        assertTold(1, Opcode.RDMA_WRITE, CompletionStatus.LOCAL_PROTECTION_ERROR);
+        assertTold(1, WrOpcode.RDMA_WRITE, CqeStatus.LOCAL_PROTECTION_ERROR);
         assertThat(next()).isEqualTo(-1);
     }
 
@@ -278,9 +279,9 @@ class DeviceWorkQueueTest {
     void flushThatFailsTellsItsStatusForTheData() {
         flushedWrite(1);
 
-        completeFlushOf(0, CompletionStatus.REMOTE_ACCESS_ERROR);
+        completeFlushOf(0, CqeStatus.REMOTE_ACCESS_ERROR);
 
-        assertTold(1, Opcode.RDMA_WRITE, CompletionStatus.REMOTE_ACCESS_ERROR);
+        assertTold(1, WrOpcode.RDMA_WRITE, CqeStatus.REMOTE_ACCESS_ERROR);
         assertThat(completion.length()).isZero();
         assertThat(work.hasFailed()).isTrue();
         assertThat(work.isUnconfirmed()).isTrue();
@@ -289,14 +290,14 @@ class DeviceWorkQueueTest {
     @Test
     void slotForgetsTheFailureOfItsFormerData() {
         flushedWrite(1);
-        complete(0, CompletionStatus.LOCAL_PROTECTION_ERROR);
+        complete(0, CqeStatus.LOCAL_PROTECTION_ERROR);
         work.flush();
-        assertTold(1, Opcode.RDMA_WRITE, CompletionStatus.LOCAL_PROTECTION_ERROR);
+        assertTold(1, WrOpcode.RDMA_WRITE, CqeStatus.LOCAL_PROTECTION_ERROR);
 
         flushedWrite(2);
-        completeFlushOf(1, CompletionStatus.SUCCESS);
+        completeFlushOf(1, CqeStatus.SUCCESS);
 
-        assertTold(2, Opcode.RDMA_WRITE, CompletionStatus.SUCCESS);
+        assertTold(2, WrOpcode.RDMA_WRITE, CqeStatus.SUCCESS);
     }
 
     @Test
@@ -305,7 +306,7 @@ class DeviceWorkQueueTest {
             flushedWrite(id);
         }
 
-        assertThat(work.post(request.reset(3, Opcode.RDMA_WRITE).flush(true))).isEqualTo(PostResult.QUEUE_FULL);
+        assertThat(work.post(request.reset(3, WrOpcode.RDMA_WRITE).flush(true))).isEqualTo(PostResult.QUEUE_FULL);
         assertThat(chained).hasSize(3);
     }
 
@@ -317,7 +318,7 @@ class DeviceWorkQueueTest {
 
         work.flush();
 
-        assertTold(1, Opcode.RDMA_WRITE, CompletionStatus.FLUSHED);
+        assertTold(1, WrOpcode.RDMA_WRITE, CqeStatus.FLUSHED);
         assertThat(work.outstanding()).isZero();
     }
 
@@ -325,7 +326,7 @@ class DeviceWorkQueueTest {
     void flaggedDataThatIsRefusedIsForgotten() {
         refusal = 22;
 
-        assertThat(work.post(request.reset(1, Opcode.SEND).flush(true))).isEqualTo(PostResult.INVALID_REQUEST);
+        assertThat(work.post(request.reset(1, WrOpcode.SEND).flush(true))).isEqualTo(PostResult.INVALID_REQUEST);
 
         assertThat(work.outstanding()).isZero();
         assertThat(work.isUnconfirmed()).isFalse();
@@ -335,12 +336,12 @@ class DeviceWorkQueueTest {
     void flushConfirmsDataBeforeIt() {
         assertThat(work.isUnconfirmed()).isFalse();
         write(1, true);
-        complete(0, CompletionStatus.SUCCESS);
+        complete(0, CqeStatus.SUCCESS);
         assertThat(work.isUnconfirmed()).isTrue();
         flush(2);
         assertThat(work.isUnconfirmed()).isTrue();
 
-        complete(1, CompletionStatus.SUCCESS);
+        complete(1, CqeStatus.SUCCESS);
 
         assertThat(work.isUnconfirmed()).isFalse();
         assertThat(work.hasFailed()).isFalse();
@@ -349,24 +350,24 @@ class DeviceWorkQueueTest {
     @Test
     void readConfirmsNoDataBehindIt() {
         write(1, true);
-        assertThat(work.post(request.reset(2, Opcode.RDMA_READ))).isEqualTo(PostResult.POSTED);
+        assertThat(work.post(request.reset(2, WrOpcode.RDMA_READ))).isEqualTo(PostResult.POSTED);
         flushedWrite(3);
 
-        complete(1, CompletionStatus.SUCCESS);
+        complete(1, CqeStatus.SUCCESS);
         assertThat(work.isUnconfirmed()).isTrue();
-        completeFlushOf(0, CompletionStatus.SUCCESS);
+        completeFlushOf(0, CqeStatus.SUCCESS);
         assertThat(work.isUnconfirmed()).isFalse();
     }
 
     @Test
     void confirmationTellsNobody() {
         write(1, true);
-        complete(0, CompletionStatus.SUCCESS);
+        complete(0, CqeStatus.SUCCESS);
         assertThat(next()).isEqualTo(1);
 
         assertThat(work.confirm()).isTrue();
         assertThat(work.outstanding()).isEqualTo(1);
-        complete(1, CompletionStatus.SUCCESS);
+        complete(1, CqeStatus.SUCCESS);
 
         assertThat(next()).isEqualTo(-1);
         assertThat(work.outstanding()).isZero();
@@ -376,11 +377,11 @@ class DeviceWorkQueueTest {
     @Test
     void confirmationThatFailsTellsNobody() {
         write(1, true);
-        complete(0, CompletionStatus.SUCCESS);
+        complete(0, CqeStatus.SUCCESS);
         assertThat(next()).isEqualTo(1);
 
         assertThat(work.confirm()).isTrue();
-        complete(1, CompletionStatus.FLUSHED);
+        complete(1, CqeStatus.FLUSHED);
 
         assertThat(next()).isEqualTo(-1);
         assertThat(work.isUnconfirmed()).isTrue();
@@ -391,7 +392,7 @@ class DeviceWorkQueueTest {
     void writesTheRequestAsVerbsHaveIt() {
         DeviceRegions regions = new DeviceRegions();
         MemoryRegion region = regions.register(
-                new ProtectionDomain(1),
+                new Pd(1),
                 ManagedBacking.allocate(64),
                 Set.of(AccessRight.LOCAL_WRITE),
                 memory -> registration(0x1234));
@@ -401,7 +402,7 @@ class DeviceWorkQueueTest {
             return 0;
         });
 
-        queue.post(request.reset(9, Opcode.RDMA_READ)
+        queue.post(request.reset(9, WrOpcode.RDMA_READ)
                 .addSge(region, 8, 24)
                 .remote(0x55, 0x1_0000_0000L)
                 .fence(true)

@@ -8,26 +8,26 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.ManagedBacking;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.memory.RegionBacking;
-import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
-import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import io.sidewarp.engine.verbs.ConnectionRequest;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.Device;
-import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.PeerRejectedException;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.ReadDepths;
-import io.sidewarp.engine.verbs.SharedReceiveQueue;
-import io.sidewarp.engine.verbs.WorkCompletion;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Srq;
+import io.sidewarp.engine.verbs.VerbsListener;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -55,25 +55,25 @@ final class KernelDeviceSuite extends KernelSuite {
         server.postReceive(7, 3 * MIB, 1000);
         connect(client, server);
 
-        client.postSend(request.reset(1, Opcode.RDMA_WRITE)
+        client.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                 .addSge(client.region, 0, MIB + 13)
                 .remote(server.region.stag(), target(server, 5)));
-        client.postSend(request.reset(2, Opcode.RDMA_READ)
+        client.postSend(request.reset(2, WrOpcode.RDMA_READ)
                 .addSge(client.region, 2 * MIB, MIB)
                 .remote(server.region.stag(), target(server, 6)));
-        client.postSend(request.reset(3, Opcode.SEND)
+        client.postSend(request.reset(3, WrOpcode.SEND)
                 .addSge(client.region, 100, 500)
                 .addSge(client.region, 600, 400)
                 .solicited(true));
 
         for (long id = 1; id <= 3; id++) {
-            WorkCompletion done = client.awaitCompletion();
+            Cqe done = client.awaitCompletion();
             assertThat(done.id()).isEqualTo(id);
-            assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(done.status()).isEqualTo(CqeStatus.SUCCESS);
         }
-        WorkCompletion received = server.awaitCompletion();
+        Cqe received = server.awaitCompletion();
         assertThat(received.id()).isEqualTo(7);
-        assertThat(received.opcode()).isEqualTo(Opcode.RECEIVE);
+        assertThat(received.opcode()).isEqualTo(WrOpcode.RECEIVE);
         assertThat(received.length()).isEqualTo(900);
         assertThat(server.octets(5, MIB + 13)).isEqualTo(client.octets(0, MIB + 13));
         assertThat(client.octets(2 * MIB, MIB)).isEqualTo(client.octets(1, MIB));
@@ -105,15 +105,15 @@ final class KernelDeviceSuite extends KernelSuite {
         client.fill(5);
         connect(client, server);
 
-        client.postSend(request.reset(1, Opcode.RDMA_WRITE)
+        client.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                 .addSge(client.region, 0, 8)
                 .remote(server.region.stag(), target(server, 0)));
         client.awaitCompletion();
-        server.postSend(request.reset(2, Opcode.RDMA_READ)
+        server.postSend(request.reset(2, WrOpcode.RDMA_READ)
                 .addSge(server.region, 0, 64)
                 .remote(client.region.stag(), target(client, 0)));
 
-        assertThat(server.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(server.awaitCompletion().status()).isEqualTo(CqeStatus.SUCCESS);
         assertThat(server.octets(0, 64)).isEqualTo(client.octets(0, 64));
     }
 
@@ -121,7 +121,7 @@ final class KernelDeviceSuite extends KernelSuite {
     void tellsItsLimitsAndWhatItLacks() {
         assertThat(kernel.attributes().provider()).isEqualTo(KernelProvider.NAME);
         assertThat(kernel.attributes().llps()).containsExactly(Llp.TCP);
-        assertThat(kernel.attributes().maxSge()).isBetween(1, WorkRequest.MAX_SGE);
+        assertThat(kernel.attributes().maxSge()).isBetween(1, Wr.MAX_SGE);
         assertThat(kernel.attributes().maxOrd()).isBetween(1, 255);
         assertThat(kernel.attributes().extensions()).isFalse();
         assertThat(kernel.absence(Llp.SCTP))
@@ -133,7 +133,7 @@ final class KernelDeviceSuite extends KernelSuite {
         Endpoint client = new Endpoint(kernel, 16);
         Endpoint server = new Endpoint(kernel, 16);
         CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
-        Listener listener = listen(kernel, asked);
+        VerbsListener listener = listen(kernel, asked);
         CompletableFuture<ConnectionAttributes> connected = client.queuePair.connect(
                 listener.localAddress(),
                 ConnectionParameters.defaults()
@@ -157,7 +157,7 @@ final class KernelDeviceSuite extends KernelSuite {
     void givesTheRejectionsPrivateData() throws Exception {
         Endpoint client = new Endpoint(kernel, 16);
         CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
-        Listener listener = listen(kernel, asked);
+        VerbsListener listener = listen(kernel, asked);
         CompletableFuture<ConnectionAttributes> connected =
                 client.queuePair.connect(listener.localAddress(), ConnectionParameters.defaults());
 
@@ -168,7 +168,7 @@ final class KernelDeviceSuite extends KernelSuite {
         assertThatThrownBy(() -> get(connected))
                 .cause()
                 .isInstanceOfSatisfying(
-                        ConnectionRejectedException.class,
+                        PeerRejectedException.class,
                         rejected -> assertThat(rejected.privateData()).containsExactly(1, 2, 3));
         client.awaitState(QueuePairState.CLOSED);
     }
@@ -177,7 +177,7 @@ final class KernelDeviceSuite extends KernelSuite {
     void aListenerThatClosesRefusesWhoWaits() throws Exception {
         Endpoint client = new Endpoint(kernel, 16);
         CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
-        Listener listener = listen(kernel, asked);
+        VerbsListener listener = listen(kernel, asked);
         CompletableFuture<ConnectionAttributes> connected =
                 client.queuePair.connect(listener.localAddress(), ConnectionParameters.defaults());
         ConnectionRequest arrived = get(asked);
@@ -185,7 +185,7 @@ final class KernelDeviceSuite extends KernelSuite {
         get(listener.close());
 
         assertThat(arrived.over()).isDone();
-        assertThatThrownBy(() -> get(connected)).cause().isInstanceOf(ConnectionRejectedException.class);
+        assertThatThrownBy(() -> get(connected)).cause().isInstanceOf(PeerRejectedException.class);
         assertThatThrownBy(() -> get(arrived.accept(client.queuePair, ConnectionParameters.defaults())))
                 .cause()
                 .isInstanceOfSatisfying(
@@ -243,12 +243,12 @@ final class KernelDeviceSuite extends KernelSuite {
         connect(client, server);
         server.postReceive(9, 0, 64);
 
-        client.postSend(request.reset(1, Opcode.RDMA_READ)
+        client.postSend(request.reset(1, WrOpcode.RDMA_READ)
                 .addSge(client.region, 0, 32)
                 .remote(server.region.stag(), target(server, 40)));
 
-        assertThat(client.awaitCompletion().status()).isNotEqualTo(CompletionStatus.SUCCESS);
-        assertThat(server.awaitCompletion().status()).isEqualTo(CompletionStatus.FLUSHED);
+        assertThat(client.awaitCompletion().status()).isNotEqualTo(CqeStatus.SUCCESS);
+        assertThat(server.awaitCompletion().status()).isEqualTo(CqeStatus.FLUSHED);
         client.awaitState(QueuePairState.CLOSED);
         server.awaitState(QueuePairState.CLOSED);
     }
@@ -265,7 +265,7 @@ final class KernelDeviceSuite extends KernelSuite {
         connect(client, server);
 
         client.fill(3);
-        client.postSend(request.reset(1, Opcode.RDMA_WRITE)
+        client.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                 .addSge(client.region, 0, 32)
                 .remote(readable.stag(), readable.baseTaggedOffset()));
 
@@ -282,7 +282,7 @@ final class KernelDeviceSuite extends KernelSuite {
         connect(client, server);
         int part = MIB / 128;
         for (int i = 0; i < 128; i++) {
-            client.postSend(request.reset(i, Opcode.RDMA_WRITE)
+            client.postSend(request.reset(i, WrOpcode.RDMA_WRITE)
                     .addSge(client.region, (long) i * part, part)
                     .remote(server.region.stag(), target(server, (long) i * part)));
         }
@@ -291,9 +291,9 @@ final class KernelDeviceSuite extends KernelSuite {
 
         server.awaitState(QueuePairState.CLOSED);
         for (int i = 0; i < 128; i++) {
-            WorkCompletion done = client.awaitCompletion();
+            Cqe done = client.awaitCompletion();
             assertThat(done.id()).isEqualTo(i);
-            assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(done.status()).isEqualTo(CqeStatus.SUCCESS);
         }
         assertThat(server.octets(0, MIB)).isEqualTo(client.octets(0, MIB));
         assertThat(client.queuePair.counters().writesSent()).isEqualTo(128);
@@ -311,12 +311,12 @@ final class KernelDeviceSuite extends KernelSuite {
         get(server.queuePair.abort());
 
         for (long id = 1; id <= 2; id++) {
-            WorkCompletion flushed = client.awaitCompletion();
+            Cqe flushed = client.awaitCompletion();
             assertThat(flushed.id()).isEqualTo(id);
-            assertThat(flushed.status()).isEqualTo(CompletionStatus.FLUSHED);
+            assertThat(flushed.status()).isEqualTo(CqeStatus.FLUSHED);
         }
         client.awaitState(QueuePairState.CLOSED);
-        assertThat(client.queuePair.postSend(request.reset(3, Opcode.SEND))).isEqualTo(PostResult.INVALID_STATE);
+        assertThat(client.queuePair.postSend(request.reset(3, WrOpcode.SEND))).isEqualTo(PostResult.INVALID_STATE);
     }
 
     @Test
@@ -326,9 +326,9 @@ final class KernelDeviceSuite extends KernelSuite {
 
         get(lonely.queuePair.abort());
 
-        WorkCompletion flushed = lonely.awaitCompletion();
+        Cqe flushed = lonely.awaitCompletion();
         assertThat(flushed.id()).isEqualTo(1);
-        assertThat(flushed.status()).isEqualTo(CompletionStatus.FLUSHED);
+        assertThat(flushed.status()).isEqualTo(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -338,19 +338,19 @@ final class KernelDeviceSuite extends KernelSuite {
         connect(client, server);
         CountDownLatch told = new CountDownLatch(1);
 
-        client.postSend(request.reset(1, Opcode.RDMA_WRITE)
+        client.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                 .addSge(client.region, 0, 64)
                 .remote(server.region.stag(), target(server, 0))
                 .signaled(false));
         client.completions.requestNotification(told::countDown, false);
-        client.postSend(request.reset(2, Opcode.RDMA_WRITE)
+        client.postSend(request.reset(2, WrOpcode.RDMA_WRITE)
                 .addSge(client.region, 0, 64)
                 .remote(server.region.stag(), target(server, 0)));
 
         assertThat(client.awaitCompletion().id()).isEqualTo(2);
         assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
         CountDownLatch toldAtOnce = new CountDownLatch(1);
-        client.postSend(request.reset(3, Opcode.RDMA_WRITE)
+        client.postSend(request.reset(3, WrOpcode.RDMA_WRITE)
                 .addSge(client.region, 0, 64)
                 .remote(server.region.stag(), target(server, 0)));
         server.awaitState(QueuePairState.RTS);
@@ -361,22 +361,23 @@ final class KernelDeviceSuite extends KernelSuite {
 
     @Test
     void queuePairsShareReceives() throws Exception {
-        ProtectionDomain domain = kernel.allocateProtectionDomain();
-        SharedReceiveQueue shared = kernel.createSharedReceiveQueue(domain, 16);
+        Pd domain = kernel.allocateProtectionDomain();
+        Srq shared = kernel.createSharedReceiveQueue(domain, 16);
         Endpoint client = new Endpoint(software, 64);
         Endpoint server = new Endpoint(kernel, 64, 64, domain, shared);
-        assertThat(shared.postReceive(request.reset(5, Opcode.RECEIVE).addSge(server.region, 0, 32)))
+        assertThat(shared.postReceive(request.reset(5, WrOpcode.RECEIVE).addSge(server.region, 0, 32)))
                 .isEqualTo(PostResult.POSTED);
-        assertThat(server.queuePair.postReceive(request.reset(6, Opcode.RECEIVE).addSge(server.region, 0, 32)))
+        assertThat(server.queuePair.postReceive(
+                        request.reset(6, WrOpcode.RECEIVE).addSge(server.region, 0, 32)))
                 .isEqualTo(PostResult.INVALID_REQUEST);
         CountDownLatch few = new CountDownLatch(1);
         shared.armLimit(1, few::countDown);
         connect(client, server);
         client.fill(4);
 
-        client.postSend(request.reset(1, Opcode.SEND).addSge(client.region, 0, 20));
+        client.postSend(request.reset(1, WrOpcode.SEND).addSge(client.region, 0, 20));
 
-        WorkCompletion received = server.awaitCompletion();
+        Cqe received = server.awaitCompletion();
         assertThat(received.id()).isEqualTo(5);
         assertThat(received.queuePair()).isEqualTo(server.queuePair.number());
         assertThat(received.length()).isEqualTo(20);

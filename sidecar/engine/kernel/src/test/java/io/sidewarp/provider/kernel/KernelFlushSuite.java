@@ -9,13 +9,13 @@ import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.RegionAttributes;
-import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.Device;
-import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePairState;
-import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
 import java.util.Arrays;
 import java.util.List;
@@ -32,17 +32,17 @@ final class KernelFlushSuite extends KernelSuite {
     private static final int SEND_QUEUE = 256;
 
     private void postWrite(Endpoint client, Endpoint server, long id, long offset, int length) {
-        client.postSend(request.reset(id, Opcode.RDMA_WRITE)
+        client.postSend(request.reset(id, WrOpcode.RDMA_WRITE)
                 .addSge(client.region, offset, length)
                 .remote(server.region.stag(), target(server, offset)));
     }
 
     private void postFlush(Endpoint client, long id) {
-        client.postSend(request.reset(id, Opcode.FLUSH));
+        client.postSend(request.reset(id, WrOpcode.FLUSH));
     }
 
-    private static void assertCompletes(Endpoint endpoint, long id, Opcode opcode, CompletionStatus status) {
-        WorkCompletion done = endpoint.awaitCompletion();
+    private static void assertCompletes(Endpoint endpoint, long id, WrOpcode opcode, CqeStatus status) {
+        Cqe done = endpoint.awaitCompletion();
         assertThat(done.id()).isEqualTo(id);
         assertThat(done.opcode()).isEqualTo(opcode);
         assertThat(done.status()).isEqualTo(status);
@@ -70,14 +70,14 @@ final class KernelFlushSuite extends KernelSuite {
         for (int round = 1; round <= 8; round++) {
             client.fill(round);
             for (int offset = 0; offset < LENGTH; offset += PART) {
-                client.postSend(request.reset(1, Opcode.RDMA_WRITE)
+                client.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                         .addSge(client.region, offset, PART)
                         .remote(server.region.stag(), target(server, offset))
                         .signaled(false));
             }
             postFlush(client, round);
 
-            assertCompletes(client, round, Opcode.FLUSH, CompletionStatus.SUCCESS);
+            assertCompletes(client, round, WrOpcode.FLUSH, CqeStatus.SUCCESS);
             assertThat(server.octets(0, LENGTH)).isEqualTo(client.octets(0, LENGTH));
         }
     }
@@ -104,22 +104,22 @@ final class KernelFlushSuite extends KernelSuite {
         server.postReceive(9, LENGTH / 2, SMALL);
         connect(client, server);
 
-        client.postSend(request.reset(1, Opcode.RDMA_WRITE)
+        client.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                 .addSge(client.region, 0, PART)
                 .remote(server.region.stag(), target(server, 0))
                 .flush(true));
-        WorkCompletion written = client.awaitCompletion();
+        Cqe written = client.awaitCompletion();
         assertThat(written.id()).isEqualTo(1);
-        assertThat(written.opcode()).isEqualTo(Opcode.RDMA_WRITE);
-        assertThat(written.status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(written.opcode()).isEqualTo(WrOpcode.RDMA_WRITE);
+        assertThat(written.status()).isEqualTo(CqeStatus.SUCCESS);
         assertThat(written.length()).isEqualTo(PART);
         assertThat(server.octets(0, PART)).isEqualTo(client.octets(0, PART));
         client.postSend(
-                request.reset(2, Opcode.SEND).addSge(client.region, 0, SMALL).flush(true));
-        assertCompletes(client, 2, Opcode.SEND, CompletionStatus.SUCCESS);
+                request.reset(2, WrOpcode.SEND).addSge(client.region, 0, SMALL).flush(true));
+        assertCompletes(client, 2, WrOpcode.SEND, CqeStatus.SUCCESS);
         assertThat(server.octets(LENGTH / 2, SMALL)).isEqualTo(client.octets(0, SMALL));
         postFlush(client, 3);
-        assertCompletes(client, 3, Opcode.FLUSH, CompletionStatus.SUCCESS);
+        assertCompletes(client, 3, WrOpcode.FLUSH, CqeStatus.SUCCESS);
     }
 
     @Test
@@ -145,14 +145,14 @@ final class KernelFlushSuite extends KernelSuite {
         connect(client, server);
 
         for (int i = 0; i < SEND_QUEUE; i++) {
-            client.postSend(request.reset(i, Opcode.RDMA_WRITE)
+            client.postSend(request.reset(i, WrOpcode.RDMA_WRITE)
                     .addSge(client.region, i, 1)
                     .remote(server.region.stag(), target(server, i))
                     .flush(true));
         }
 
         for (int i = 0; i < SEND_QUEUE; i++) {
-            assertCompletes(client, i, Opcode.RDMA_WRITE, CompletionStatus.SUCCESS);
+            assertCompletes(client, i, WrOpcode.RDMA_WRITE, CqeStatus.SUCCESS);
         }
         assertThat(server.octets(0, SEND_QUEUE)).isEqualTo(client.octets(0, SEND_QUEUE));
         assertThat(client.queuePair.counters().writesSent()).isEqualTo(SEND_QUEUE);
@@ -164,15 +164,15 @@ final class KernelFlushSuite extends KernelSuite {
         Endpoint server = new Endpoint(software, LENGTH);
         connect(client, server, ConnectionParameters.defaults().withReadDepth(1, 1));
         for (int id = 1; id <= 4; id++) {
-            client.postSend(request.reset(id, Opcode.RDMA_READ)
+            client.postSend(request.reset(id, WrOpcode.RDMA_READ)
                     .addSge(client.region, 0, PART)
                     .remote(server.region.stag(), target(server, 0)));
             postFlush(client, id + 10);
         }
 
         for (int id = 1; id <= 4; id++) {
-            assertCompletes(client, id, Opcode.RDMA_READ, CompletionStatus.SUCCESS);
-            assertCompletes(client, id + 10, Opcode.FLUSH, CompletionStatus.SUCCESS);
+            assertCompletes(client, id, WrOpcode.RDMA_READ, CqeStatus.SUCCESS);
+            assertCompletes(client, id + 10, WrOpcode.FLUSH, CqeStatus.SUCCESS);
         }
     }
 
@@ -182,14 +182,14 @@ final class KernelFlushSuite extends KernelSuite {
         Endpoint server = new Endpoint(software, SMALL);
         connect(client, server, ConnectionParameters.defaults().withReadDepth(1, 0));
 
-        assertThat(client.queuePair.postSend(request.reset(1, Opcode.FLUSH))).isEqualTo(PostResult.INVALID_REQUEST);
-        assertThat(client.queuePair.postSend(request.reset(2, Opcode.RDMA_WRITE)
+        assertThat(client.queuePair.postSend(request.reset(1, WrOpcode.FLUSH))).isEqualTo(PostResult.INVALID_REQUEST);
+        assertThat(client.queuePair.postSend(request.reset(2, WrOpcode.RDMA_WRITE)
                         .addSge(client.region, 0, SMALL)
                         .remote(server.region.stag(), target(server, 0))
                         .flush(true)))
                 .isEqualTo(PostResult.INVALID_REQUEST);
         postWrite(client, server, 3, 0, SMALL);
-        assertCompletes(client, 3, Opcode.RDMA_WRITE, CompletionStatus.SUCCESS);
+        assertCompletes(client, 3, WrOpcode.RDMA_WRITE, CqeStatus.SUCCESS);
     }
 
     private void failsFlushOfRefusedWrite(Device clients, Device servers) throws Exception {
@@ -199,18 +199,18 @@ final class KernelFlushSuite extends KernelSuite {
         List<QueuePairState> states = states(client);
         connect(client, server);
 
-        client.postSend(request.reset(1, Opcode.RDMA_WRITE)
+        client.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                 .addSge(client.region, 0, SMALL)
                 .remote(refused.stag(), refused.baseTaggedOffset())
                 .signaled(false));
         postFlush(client, 2);
 
-        WorkCompletion done = client.awaitCompletion();
+        Cqe done = client.awaitCompletion();
         while (done.id() == 1) {
             done = client.awaitCompletion();
         }
         assertThat(done.id()).isEqualTo(2);
-        assertThat(done.status()).isNotEqualTo(CompletionStatus.SUCCESS);
+        assertThat(done.status()).isNotEqualTo(CqeStatus.SUCCESS);
         client.awaitState(QueuePairState.CLOSED);
         get(client.queuePair.disconnect());
         assertThat(states).contains(QueuePairState.TERMINATE);
@@ -240,7 +240,7 @@ final class KernelFlushSuite extends KernelSuite {
         connect(client, server);
 
         for (int id = 1; id <= 2; id++) {
-            client.postSend(request.reset(id, Opcode.RDMA_WRITE)
+            client.postSend(request.reset(id, WrOpcode.RDMA_WRITE)
                     .addSge(client.region, 0, SMALL)
                     .remote(refused.stag(), refused.baseTaggedOffset())
                     .flush(true));
@@ -248,13 +248,13 @@ final class KernelFlushSuite extends KernelSuite {
 
         client.awaitState(QueuePairState.CLOSED);
         get(client.queuePair.disconnect());
-        WorkCompletion[] all = new WorkCompletion[4];
-        Arrays.setAll(all, i -> new WorkCompletion());
+        Cqe[] all = new Cqe[4];
+        Arrays.setAll(all, i -> new Cqe());
         assertThat(client.completions.poll(all)).isEqualTo(2);
         for (int i = 0; i < 2; i++) {
             assertThat(all[i].id()).isEqualTo(i + 1);
-            assertThat(all[i].opcode()).isEqualTo(Opcode.RDMA_WRITE);
-            assertThat(all[i].status()).isNotEqualTo(CompletionStatus.SUCCESS);
+            assertThat(all[i].opcode()).isEqualTo(WrOpcode.RDMA_WRITE);
+            assertThat(all[i].status()).isNotEqualTo(CqeStatus.SUCCESS);
         }
     }
 
@@ -272,9 +272,8 @@ final class KernelFlushSuite extends KernelSuite {
         assertThat(server.octets(0, LENGTH)).isEqualTo(client.octets(0, LENGTH));
         assertThat(client.queuePair.isUnconfirmed()).isFalse();
         assertThat(states).containsExactly(QueuePairState.RTS, QueuePairState.CLOSING, QueuePairState.CLOSED);
-        assertCompletes(client, 1, Opcode.RDMA_WRITE, CompletionStatus.SUCCESS);
-        assertThat(client.completions.poll(new WorkCompletion[] {new WorkCompletion()}))
-                .isZero();
+        assertCompletes(client, 1, WrOpcode.RDMA_WRITE, CqeStatus.SUCCESS);
+        assertThat(client.completions.poll(new Cqe[] {new Cqe()})).isZero();
     }
 
     @Test
@@ -284,7 +283,7 @@ final class KernelFlushSuite extends KernelSuite {
         MemoryRegion refused = readable(server);
         List<QueuePairState> states = states(client);
         connect(client, server);
-        client.postSend(request.reset(1, Opcode.RDMA_WRITE)
+        client.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                 .addSge(client.region, 0, SMALL)
                 .remote(refused.stag(), refused.baseTaggedOffset()));
 
@@ -301,7 +300,7 @@ final class KernelFlushSuite extends KernelSuite {
         List<QueuePairState> states = states(client);
         connect(client, server);
         postWrite(client, server, 1, 0, SMALL);
-        assertCompletes(client, 1, Opcode.RDMA_WRITE, CompletionStatus.SUCCESS);
+        assertCompletes(client, 1, WrOpcode.RDMA_WRITE, CqeStatus.SUCCESS);
 
         get(server.queuePair.abort());
 
@@ -319,8 +318,8 @@ final class KernelFlushSuite extends KernelSuite {
         connect(client, server);
         postWrite(client, server, 1, 0, SMALL);
         postFlush(client, 2);
-        assertCompletes(client, 1, Opcode.RDMA_WRITE, CompletionStatus.SUCCESS);
-        assertCompletes(client, 2, Opcode.FLUSH, CompletionStatus.SUCCESS);
+        assertCompletes(client, 1, WrOpcode.RDMA_WRITE, CqeStatus.SUCCESS);
+        assertCompletes(client, 2, WrOpcode.FLUSH, CqeStatus.SUCCESS);
 
         server.disconnect();
 

@@ -6,8 +6,8 @@ package io.sidewarp.provider.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
+import io.sidewarp.engine.verbs.CqeStatus;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,7 +36,7 @@ class KernelProviderTest {
         "11, REMOTE_OPERATION_ERROR",
         "21, FATAL"
     })
-    void statusesOfVerbsHaveTheirMeaning(int status, CompletionStatus meaning) {
+    void statusesOfVerbsHaveTheirMeaning(int status, CqeStatus meaning) {
         assertThat(KernelErrors.status(status)).isEqualTo(meaning);
     }
 

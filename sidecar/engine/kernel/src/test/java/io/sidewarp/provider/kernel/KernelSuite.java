@@ -8,10 +8,10 @@ import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.MpaPolicy;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.VerbsListener;
+import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.provider.Endpoint;
 import io.sidewarp.provider.software.SoftwareProvider;
 import java.io.IOException;
@@ -37,7 +37,7 @@ abstract class KernelSuite {
     /** The interface of the device. On loopback the connection manager has no iWARP. */
     private static final String INTERFACE = "eth0";
 
-    final WorkRequest request = new WorkRequest();
+    final Wr request = new Wr();
     Device kernel;
     Device software;
     private SoftwareProvider softwareProvider;
@@ -68,7 +68,7 @@ abstract class KernelSuite {
         return future.get(20, TimeUnit.SECONDS);
     }
 
-    static Listener listen(Device device, CompletableFuture<ConnectionRequest> asked) throws Exception {
+    static VerbsListener listen(Device device, CompletableFuture<ConnectionRequest> asked) throws Exception {
         ListenAttributes attributes =
                 new ListenAttributes(Llp.TCP, MpaPolicy.defaults(), 16, 16, Duration.ofSeconds(10));
         return get(device.listen(new InetSocketAddress(address(), 0), attributes, asked::complete));
@@ -80,7 +80,7 @@ abstract class KernelSuite {
 
     static void connect(Endpoint client, Endpoint server, ConnectionParameters parameters) throws Exception {
         CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
-        Listener listener = listen(server.device, asked);
+        VerbsListener listener = listen(server.device, asked);
         CompletableFuture<ConnectionAttributes> connected =
                 client.queuePair.connect(listener.localAddress(), parameters);
         get(get(asked).accept(server.queuePair, ConnectionParameters.defaults()));

@@ -11,8 +11,8 @@ import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
-import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import io.sidewarp.engine.verbs.LlpError;
+import io.sidewarp.engine.verbs.PeerRejectedException;
 import io.sidewarp.engine.verbs.RtrKind;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -175,7 +175,7 @@ public abstract class OutgoingSetup extends ConnectionSetup {
         if (!over) {
             end();
             queuePair.onSetupFailed("rejected by the peer");
-            result.completeExceptionally(new ConnectionRejectedException(
+            result.completeExceptionally(new PeerRejectedException(
                     "the application at " + remote() + " rejected the connection", privateData, depths(peer)));
         }
     }

@@ -4,7 +4,7 @@
 package io.sidewarp.provider.software;
 
 import io.sidewarp.engine.verbs.CompletionQueue;
-import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.Cqe;
 import io.sidewarp.provider.Listeners;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
@@ -22,7 +22,7 @@ final class SoftwareCompletionQueue implements CompletionQueue {
 
     private final int capacity;
     private final int mask;
-    private final @Nullable WorkCompletion[] entries;
+    private final @Nullable Cqe[] entries;
     private final AtomicLongArray published;
     private final AtomicLong claimed = new AtomicLong();
     private final AtomicLong polled = new AtomicLong();
@@ -41,7 +41,7 @@ final class SoftwareCompletionQueue implements CompletionQueue {
         int size = Integer.highestOneBit(capacity);
         size = size == capacity ? size : size << 1;
         this.mask = size - 1;
-        this.entries = new WorkCompletion[size];
+        this.entries = new Cqe[size];
         this.published = new AtomicLongArray(size);
         this.notifier = notifier;
     }
@@ -63,11 +63,11 @@ final class SoftwareCompletionQueue implements CompletionQueue {
         }
     }
 
-    WorkCompletion entry(long sequence) {
+    Cqe entry(long sequence) {
         int index = (int) sequence & mask;
-        WorkCompletion entry = entries[index];
+        Cqe entry = entries[index];
         if (entry == null) {
-            entry = new WorkCompletion();
+            entry = new Cqe();
             entries[index] = entry;
         }
         return entry;
@@ -89,7 +89,7 @@ final class SoftwareCompletionQueue implements CompletionQueue {
     }
 
     @Override
-    public int poll(WorkCompletion[] into) {
+    public int poll(Cqe[] into) {
         long sequence = polled.get();
         int count = 0;
         while (count < into.length) {
@@ -97,7 +97,7 @@ final class SoftwareCompletionQueue implements CompletionQueue {
             if (published.getAcquire(index) != sequence + 1) {
                 break;
             }
-            WorkCompletion entry = entries[index];
+            Cqe entry = entries[index];
             if (entry != null) {
                 into[count].set(entry);
             }

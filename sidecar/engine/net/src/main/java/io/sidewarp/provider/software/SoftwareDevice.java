@@ -7,7 +7,7 @@ import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.memory.AtomicUnit;
 import io.sidewarp.engine.memory.MemoryManager;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.memory.RegionBacking;
 import io.sidewarp.engine.memory.StagTable;
@@ -22,12 +22,12 @@ import io.sidewarp.engine.verbs.ConnectionRequestHandler;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.DeviceAttributes;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
-import io.sidewarp.engine.verbs.SharedReceiveQueue;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Srq;
+import io.sidewarp.engine.verbs.VerbsListener;
+import io.sidewarp.engine.verbs.Wr;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -138,7 +138,7 @@ public final class SoftwareDevice implements Device {
         return new DeviceAttributes(
                 SoftwareProvider.NAME,
                 absence(Llp.SCTP).isEmpty() ? Set.of(Llp.values()) : Set.of(Llp.TCP),
-                WorkRequest.MAX_SGE,
+                Wr.MAX_SGE,
                 settings.maxSendQueue(),
                 settings.maxReceiveQueue(),
                 settings.maxIrd(),
@@ -148,18 +148,18 @@ public final class SoftwareDevice implements Device {
     }
 
     @Override
-    public ProtectionDomain allocateProtectionDomain() {
-        return new ProtectionDomain(domains.incrementAndGet());
+    public Pd allocateProtectionDomain() {
+        return new Pd(domains.incrementAndGet());
     }
 
     @Override
-    public void deallocateProtectionDomain(ProtectionDomain protectionDomain) {
+    public void deallocateProtectionDomain(Pd protectionDomain) {
         protectionDomain.deallocate();
     }
 
     @Override
     public MemoryRegion registerMemory(
-            ProtectionDomain protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair) {
+            Pd protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair) {
         return memory.register(protectionDomain, backing, attributes, queuePair);
     }
 
@@ -174,7 +174,7 @@ public final class SoftwareDevice implements Device {
     }
 
     @Override
-    public SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain protectionDomain, int capacity) {
+    public Srq createSharedReceiveQueue(Pd protectionDomain, int capacity) {
         if (capacity > settings.maxReceiveQueue()) {
             throw new IllegalArgumentException(
                     "a shared receive queue has at most " + settings.maxReceiveQueue() + " entries");
@@ -200,7 +200,7 @@ public final class SoftwareDevice implements Device {
     }
 
     @Override
-    public CompletableFuture<Listener> listen(
+    public CompletableFuture<VerbsListener> listen(
             InetSocketAddress address, ListenAttributes attributes, ConnectionRequestHandler handler) {
         SoftwareListener listener;
         if (attributes.llp() == Llp.TCP) {

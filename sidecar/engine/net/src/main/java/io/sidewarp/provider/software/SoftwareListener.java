@@ -6,7 +6,7 @@ package io.sidewarp.provider.software;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
+import io.sidewarp.engine.verbs.VerbsListener;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
  * Limits what strangers can make this side hold: requests that the application has not answered. Belongs to one event
  * loop, which also owns its connections.
  */
-public abstract class SoftwareListener implements Listener {
+public abstract class SoftwareListener implements VerbsListener {
 
     private final SoftwareDevice device;
     private final EventLoop loop;
@@ -52,7 +52,7 @@ public abstract class SoftwareListener implements Listener {
     }
 
     /** Binds and listens. */
-    protected abstract CompletableFuture<Listener> listen(InetSocketAddress address);
+    protected abstract CompletableFuture<VerbsListener> listen(InetSocketAddress address);
 
     /** Takes no more connections. */
     protected abstract CompletableFuture<Void> unbind();

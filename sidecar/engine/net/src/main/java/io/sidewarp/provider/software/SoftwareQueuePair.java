@@ -4,28 +4,28 @@
 package io.sidewarp.provider.software;
 
 import io.netty.channel.EventLoop;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.rdmap.CompletionSink;
 import io.sidewarp.engine.rdmap.RdmapControl;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.rdmap.Receives;
 import io.sidewarp.engine.rdmap.StreamListener;
 import io.sidewarp.engine.rdmap.StreamState;
-import io.sidewarp.engine.rdmap.WorkQueue;
 import io.sidewarp.engine.rdmap.Wqe;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.rdmap.WqeQueue;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.Llp;
-import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.RdmapError;
 import io.sidewarp.engine.verbs.StreamError;
-import io.sidewarp.engine.verbs.WorkCompletion;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.PostChecks;
 import io.sidewarp.provider.ProviderQueuePair;
 import java.lang.invoke.VarHandle;
@@ -42,11 +42,11 @@ import org.jspecify.annotations.Nullable;
 public final class SoftwareQueuePair extends ProviderQueuePair implements CompletionSink, StreamListener {
 
     private final SoftwareDevice device;
-    private final ProtectionDomain protectionDomain;
+    private final Pd protectionDomain;
     private final SoftwareCompletionQueue sendCompletions;
     private final SoftwareCompletionQueue receiveCompletions;
-    private final WorkQueue sendQueue;
-    private final WorkQueue receiveQueue;
+    private final WqeQueue sendQueue;
+    private final WqeQueue receiveQueue;
     private final @Nullable SoftwareSharedReceiveQueue sharedReceives;
     private final Doorbell doorbell = new Doorbell(this::onWorkPosted);
     private final CompletableFuture<Void> sendPermitted = new CompletableFuture<>();
@@ -71,8 +71,8 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
         this.protectionDomain = wanted.protectionDomain();
         this.sendCompletions = (SoftwareCompletionQueue) wanted.sendCompletions();
         this.receiveCompletions = (SoftwareCompletionQueue) wanted.receiveCompletions();
-        this.sendQueue = new WorkQueue(wanted.sendQueue());
-        this.receiveQueue = new WorkQueue(wanted.receiveQueue());
+        this.sendQueue = new WqeQueue(wanted.sendQueue());
+        this.receiveQueue = new WqeQueue(wanted.receiveQueue());
         this.sharedReceives = (SoftwareSharedReceiveQueue) wanted.sharedReceives();
         this.loop = loop;
         this.timers = new StreamTimers(device.settings());
@@ -84,11 +84,11 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
         }
     }
 
-    ProtectionDomain protectionDomain() {
+    Pd protectionDomain() {
         return protectionDomain;
     }
 
-    WorkQueue sendQueue() {
+    WqeQueue sendQueue() {
         return sendQueue;
     }
 
@@ -115,7 +115,7 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
     // Posting.
 
     @Override
-    public PostResult postSend(WorkRequest request) {
+    public PostResult postSend(Wr request) {
         if (!takesSends()) {
             return PostResult.INVALID_STATE;
         }
@@ -134,7 +134,7 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
     }
 
     @Override
-    public PostResult postReceive(WorkRequest request) {
+    public PostResult postReceive(Wr request) {
         if (!takesReceives()) {
             return PostResult.INVALID_STATE;
         }
@@ -179,16 +179,16 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
     // Completions, on the event loop.
 
     @Override
-    public void onSendCompletion(Wqe wqe, CompletionStatus status, @Nullable StreamError error) {
+    public void onSendCompletion(Wqe wqe, CqeStatus status, @Nullable StreamError error) {
         long sequence = sendCompletions.claim();
         if (sequence < 0) {
             onOverrun();
             return;
         }
-        Opcode opcode = wqe.operation();
-        boolean success = status == CompletionStatus.SUCCESS;
+        WrOpcode opcode = wqe.operation();
+        boolean success = status == CqeStatus.SUCCESS;
         long length = opcode.isAtomic() ? Long.BYTES : wqe.length();
-        WorkCompletion entry = sendCompletions.entry(sequence);
+        Cqe entry = sendCompletions.entry(sequence);
         entry.set(wqe.id(), number(), opcode, status, success ? length : 0);
         entry.setError(error);
         entry.setResult(false, success ? wqe.result() : 0);
@@ -199,12 +199,7 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
 
     @Override
     public void onReceiveCompletion(
-            Wqe wqe,
-            CompletionStatus status,
-            long length,
-            int control,
-            int invalidatedStag,
-            @Nullable StreamError error) {
+            Wqe wqe, CqeStatus status, long length, int control, int invalidatedStag, @Nullable StreamError error) {
         long sequence = receiveCompletions.claim();
         if (sequence < 0) {
             onOverrun();
@@ -212,14 +207,14 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
         }
         int opcode = RdmapControl.opcode(control);
         boolean solicited = RdmapControl.isSolicited(opcode);
-        WorkCompletion entry = receiveCompletions.entry(sequence);
-        entry.set(wqe.id(), number(), Opcode.RECEIVE, status, length);
+        Cqe entry = receiveCompletions.entry(sequence);
+        entry.set(wqe.id(), number(), WrOpcode.RECEIVE, status, length);
         entry.setError(error);
         entry.setReceived(solicited, RdmapControl.invalidates(opcode), invalidatedStag);
         entry.setResult(RdmapControl.isImmediate(opcode), wqe.result());
         receiveCompletions.publish(sequence);
         signalReceive = true;
-        urgent |= solicited || status != CompletionStatus.SUCCESS;
+        urgent |= solicited || status != CqeStatus.SUCCESS;
     }
 
     @Override
@@ -387,7 +382,7 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
 
     /** Completes receives of a queue pair that never had a stream. */
     private void flushUnconnected() {
-        receiveQueue.drain(wqe -> onReceiveCompletion(wqe, CompletionStatus.FLUSHED, 0, 0, 0, null));
+        receiveQueue.drain(wqe -> onReceiveCompletion(wqe, CqeStatus.FLUSHED, 0, 0, 0, null));
         onCompletionsDone();
     }
 

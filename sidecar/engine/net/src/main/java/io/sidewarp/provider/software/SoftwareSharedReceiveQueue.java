@@ -3,30 +3,30 @@
 
 package io.sidewarp.provider.software;
 
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.rdmap.SharedReceives;
 import io.sidewarp.engine.verbs.PostResult;
-import io.sidewarp.engine.verbs.SharedReceiveQueue;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Srq;
+import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.provider.Listeners;
 import io.sidewarp.provider.PostChecks;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A shared receive queue over the engine. */
-final class SoftwareSharedReceiveQueue implements SharedReceiveQueue {
+final class SoftwareSharedReceiveQueue implements Srq {
 
-    private final ProtectionDomain domain;
+    private final Pd domain;
     private final SharedReceives receives;
     private final AtomicInteger users = new AtomicInteger();
     private volatile boolean closed;
 
-    SoftwareSharedReceiveQueue(ProtectionDomain domain, int capacity) {
+    SoftwareSharedReceiveQueue(Pd domain, int capacity) {
         this.domain = domain;
         this.receives = new SharedReceives(capacity);
         domain.retainSharedReceiveQueue();
     }
 
-    ProtectionDomain domain() {
+    Pd domain() {
         return domain;
     }
 
@@ -35,7 +35,7 @@ final class SoftwareSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     @Override
-    public PostResult postReceive(WorkRequest request) {
+    public PostResult postReceive(Wr request) {
         if (closed) {
             return PostResult.INVALID_STATE;
         }

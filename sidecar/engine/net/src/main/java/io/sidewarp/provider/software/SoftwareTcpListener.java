@@ -8,7 +8,7 @@ import io.sidewarp.engine.net.TcpAcceptor;
 import io.sidewarp.engine.net.TcpTransport;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
+import io.sidewarp.engine.verbs.VerbsListener;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
@@ -40,7 +40,7 @@ final class SoftwareTcpListener extends SoftwareListener {
     }
 
     @Override
-    protected CompletableFuture<Listener> listen(InetSocketAddress address) {
+    protected CompletableFuture<VerbsListener> listen(InetSocketAddress address) {
         return TcpAcceptor.listen(device().loops(), loop(), address, this::onAccepted)
                 .thenApply(bound -> {
                     acceptor = bound;

@@ -9,22 +9,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionAttributes;
-import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRequest;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.MpaPolicy;
-import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePairCounters;
-import io.sidewarp.engine.verbs.SharedReceiveQueue;
-import io.sidewarp.engine.verbs.WorkCompletion;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Srq;
+import io.sidewarp.engine.verbs.VerbsListener;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
@@ -48,7 +48,7 @@ final class ExtensionsTest {
     private SoftwareProvider provider;
     private Device clientDevice;
     private Device serverDevice;
-    private final WorkRequest request = new WorkRequest();
+    private final Wr request = new Wr();
 
     @BeforeEach
     void open() {
@@ -70,7 +70,7 @@ final class ExtensionsTest {
 
     private void connect(Endpoint client, Endpoint server, ConnectionParameters parameters) throws Exception {
         CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
-        Listener listener = serverDevice
+        VerbsListener listener = serverDevice
                 .listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), LISTEN, asked::complete)
                 .get(10, TimeUnit.SECONDS);
         CompletableFuture<?> connected = client.queuePair.connect(listener.localAddress(), parameters);
@@ -100,25 +100,25 @@ final class ExtensionsTest {
         server.postReceive(2, 0, 0);
         connect(client, server);
 
-        client.postSend(request.reset(5, Opcode.RDMA_WRITE_WITH_IMMEDIATE)
+        client.postSend(request.reset(5, WrOpcode.RDMA_WRITE_WITH_IMMEDIATE)
                 .addSge(client.region, 0, 4096)
                 .remote(server.region.stag(), 0)
                 .immediate(0x1122334455667788L));
-        client.postSend(request.reset(6, Opcode.IMMEDIATE).immediate(-1).solicited(true));
+        client.postSend(request.reset(6, WrOpcode.IMMEDIATE).immediate(-1).solicited(true));
 
-        WorkCompletion first = server.awaitCompletion();
+        Cqe first = server.awaitCompletion();
         assertThat(first.id()).isEqualTo(1);
         assertThat(first.isImmediate()).isTrue();
         assertThat(first.result()).isEqualTo(0x1122334455667788L);
         assertThat(first.isSolicited()).isFalse();
         assertThat(server.octets(0, 4096)).isEqualTo(client.octets(0, 4096));
-        WorkCompletion second = server.awaitCompletion();
+        Cqe second = server.awaitCompletion();
         assertThat(second.result()).isEqualTo(-1);
         assertThat(second.isSolicited()).isTrue();
-        WorkCompletion written = client.awaitCompletion();
-        assertThat(written.opcode()).isEqualTo(Opcode.RDMA_WRITE_WITH_IMMEDIATE);
+        Cqe written = client.awaitCompletion();
+        assertThat(written.opcode()).isEqualTo(WrOpcode.RDMA_WRITE_WITH_IMMEDIATE);
         assertThat(written.length()).isEqualTo(4096);
-        assertThat(client.awaitCompletion().opcode()).isEqualTo(Opcode.IMMEDIATE);
+        assertThat(client.awaitCompletion().opcode()).isEqualTo(WrOpcode.IMMEDIATE);
         QueuePairCounters counters = client.queuePair.counters();
         assertThat(counters.immediatesSent()).isEqualTo(2);
         assertThat(counters.writesSent()).isEqualTo(1);
@@ -131,19 +131,19 @@ final class ExtensionsTest {
         MemoryRegion words = words(server);
         connect(client, server);
 
-        client.postSend(request.reset(1, Opcode.FETCH_ADD)
+        client.postSend(request.reset(1, WrOpcode.FETCH_ADD)
                 .addSge(client.region, 16, 8)
                 .remote(words.stag(), 8)
                 .add(7, 0));
         client.postSend(
-                request.reset(2, Opcode.COMPARE_SWAP).remote(words.stag(), 8).compareSwap(7, -1L, 9, -1L));
+                request.reset(2, WrOpcode.COMPARE_SWAP).remote(words.stag(), 8).compareSwap(7, -1L, 9, -1L));
 
-        WorkCompletion added = client.awaitCompletion();
-        assertThat(added.opcode()).isEqualTo(Opcode.FETCH_ADD);
+        Cqe added = client.awaitCompletion();
+        assertThat(added.opcode()).isEqualTo(WrOpcode.FETCH_ADD);
         assertThat(added.length()).isEqualTo(8);
         assertThat(added.result()).isZero();
-        WorkCompletion swapped = client.awaitCompletion();
-        assertThat(swapped.opcode()).isEqualTo(Opcode.COMPARE_SWAP);
+        Cqe swapped = client.awaitCompletion();
+        assertThat(swapped.opcode()).isEqualTo(WrOpcode.COMPARE_SWAP);
         assertThat(swapped.result()).isEqualTo(7);
         assertThat(word(words, 8)).isEqualTo(9);
         assertThat(server.queuePair.counters().atomicsServed()).isEqualTo(2);
@@ -155,11 +155,13 @@ final class ExtensionsTest {
         Endpoint server = new Endpoint(serverDevice, 64);
         connect(client, server, ConnectionParameters.defaults().withReadDepth(1, 0));
 
-        assertThat(client.queuePair.postSend(request.reset(1, Opcode.FETCH_ADD).remote(1, 0)))
+        assertThat(client.queuePair.postSend(
+                        request.reset(1, WrOpcode.FETCH_ADD).remote(1, 0)))
                 .isEqualTo(PostResult.INVALID_REQUEST);
-        assertThat(client.queuePair.postSend(request.reset(1, Opcode.IMMEDIATE).addSge(client.region, 0, 8)))
+        assertThat(client.queuePair.postSend(
+                        request.reset(1, WrOpcode.IMMEDIATE).addSge(client.region, 0, 8)))
                 .isEqualTo(PostResult.INVALID_REQUEST);
-        assertThat(client.queuePair.postSend(request.reset(1, Opcode.ENABLE).enable(client.region, 1)))
+        assertThat(client.queuePair.postSend(request.reset(1, WrOpcode.ENABLE).enable(client.region, 1)))
                 .isEqualTo(PostResult.INVALID_REQUEST);
     }
 
@@ -176,32 +178,33 @@ final class ExtensionsTest {
                 client.queuePair.number());
         int key = sink.stag() + 1 & 0xFF;
 
-        client.postSend(request.reset(1, Opcode.LOCAL_INVALIDATE).invalidate(sink));
-        assertThat(client.awaitCompletion().opcode()).isEqualTo(Opcode.LOCAL_INVALIDATE);
+        client.postSend(request.reset(1, WrOpcode.LOCAL_INVALIDATE).invalidate(sink));
+        assertThat(client.awaitCompletion().opcode()).isEqualTo(WrOpcode.LOCAL_INVALIDATE);
         assertThat(client.queuePair.postSend(
-                        request.reset(2, Opcode.RDMA_READ).addSge(sink, 0, 64).remote(server.region.stag(), 0)))
+                        request.reset(2, WrOpcode.RDMA_READ).addSge(sink, 0, 64).remote(server.region.stag(), 0)))
                 .isEqualTo(PostResult.INVALID_REQUEST);
-        client.postSend(request.reset(3, Opcode.ENABLE).enable(sink, key));
-        client.postSend(request.reset(4, Opcode.RDMA_READ).addSge(sink, 0, 64).remote(server.region.stag(), 0));
+        client.postSend(request.reset(3, WrOpcode.ENABLE).enable(sink, key));
+        client.postSend(request.reset(4, WrOpcode.RDMA_READ).addSge(sink, 0, 64).remote(server.region.stag(), 0));
 
-        assertThat(client.awaitCompletion().opcode()).isEqualTo(Opcode.ENABLE);
-        assertThat(client.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(client.awaitCompletion().opcode()).isEqualTo(WrOpcode.ENABLE);
+        assertThat(client.awaitCompletion().status()).isEqualTo(CqeStatus.SUCCESS);
         assertThat(sink.stag() & 0xFF).isEqualTo(key);
         assertThat(sink.segment().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(server.octets(0, 64));
     }
 
     @Test
     void queuePairsShareReceives() throws Exception {
-        ProtectionDomain domain = serverDevice.allocateProtectionDomain();
+        Pd domain = serverDevice.allocateProtectionDomain();
         AtomicInteger told = new AtomicInteger();
-        try (SharedReceiveQueue shared = serverDevice.createSharedReceiveQueue(domain, 4)) {
+        try (Srq shared = serverDevice.createSharedReceiveQueue(domain, 4)) {
             Endpoint one = new Endpoint(serverDevice, 64, 64, domain, shared);
             Endpoint two = new Endpoint(serverDevice, 64, 64, domain, shared);
             for (int id = 1; id <= 3; id++) {
-                assertThat(shared.postReceive(request.reset(id, Opcode.RECEIVE).addSge(one.region, id * 8L, 8)))
+                assertThat(shared.postReceive(
+                                request.reset(id, WrOpcode.RECEIVE).addSge(one.region, id * 8L, 8)))
                         .isEqualTo(PostResult.POSTED);
             }
-            assertThat(one.queuePair.postReceive(request.reset(9, Opcode.RECEIVE)))
+            assertThat(one.queuePair.postReceive(request.reset(9, WrOpcode.RECEIVE)))
                     .isEqualTo(PostResult.INVALID_REQUEST);
             shared.armLimit(2, told::incrementAndGet);
             Endpoint left = new Endpoint(clientDevice, 64);
@@ -209,11 +212,11 @@ final class ExtensionsTest {
             connect(left, one);
             connect(right, two);
 
-            left.postSend(request.reset(1, Opcode.SEND).addSge(left.region, 0, 3));
+            left.postSend(request.reset(1, WrOpcode.SEND).addSge(left.region, 0, 3));
             assertThat(one.awaitCompletion().id()).isEqualTo(1);
             assertThat(told).hasValue(0);
-            right.postSend(request.reset(1, Opcode.SEND).addSge(right.region, 0, 4));
-            WorkCompletion second = two.awaitCompletion();
+            right.postSend(request.reset(1, WrOpcode.SEND).addSge(right.region, 0, 4));
+            Cqe second = two.awaitCompletion();
 
             assertThat(second.id()).isEqualTo(2);
             assertThat(second.length()).isEqualTo(4);
@@ -228,8 +231,8 @@ final class ExtensionsTest {
 
     @Test
     void aProtectionDomainStaysWhileASharedReceiveQueueUsesIt() {
-        ProtectionDomain domain = serverDevice.allocateProtectionDomain();
-        SharedReceiveQueue shared = serverDevice.createSharedReceiveQueue(domain, 4);
+        Pd domain = serverDevice.allocateProtectionDomain();
+        Srq shared = serverDevice.createSharedReceiveQueue(domain, 4);
 
         assertThatThrownBy(() -> serverDevice.deallocateProtectionDomain(domain))
                 .isInstanceOf(IllegalStateException.class)

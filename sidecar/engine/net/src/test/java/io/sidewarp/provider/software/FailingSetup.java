@@ -9,10 +9,10 @@ import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.MpaPolicy;
 import io.sidewarp.engine.verbs.ReadDepths;
+import io.sidewarp.engine.verbs.VerbsListener;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -120,7 +120,7 @@ final class FailingSetup extends IncomingSetup {
         }
 
         @Override
-        protected CompletableFuture<Listener> listen(InetSocketAddress address) {
+        protected CompletableFuture<VerbsListener> listen(InetSocketAddress address) {
             return CompletableFuture.completedFuture(this);
         }
 

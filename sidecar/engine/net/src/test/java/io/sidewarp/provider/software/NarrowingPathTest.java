@@ -8,11 +8,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.testing.RoutedNetwork;
-import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.Device;
-import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -61,7 +61,7 @@ class NarrowingPathTest {
     @AutoClose
     private final ExecutorService right = Executors.newSingleThreadExecutor();
 
-    private final WorkRequest request = new WorkRequest();
+    private final Wr request = new Wr();
 
     NarrowingPathTest() throws Exception {}
 
@@ -107,10 +107,10 @@ class NarrowingPathTest {
 
     /** Writes once, and returns the lengths of the ULPDUs that the peer got. */
     private List<Integer> writeAndTake(Endpoint endpoint, DataInputStream in) throws IOException {
-        endpoint.postSend(request.reset(1, Opcode.RDMA_WRITE)
+        endpoint.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                 .addSge(endpoint.region, 0, WRITE)
                 .remote(1, 0));
-        assertThat(endpoint.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(endpoint.awaitCompletion().status()).isEqualTo(CqeStatus.SUCCESS);
         List<Integer> lengths = new ArrayList<>();
         for (int payload = 0; payload < WRITE; payload += lengths.getLast() - TAGGED_HEADER) {
             int length = in.readUnsignedShort();

@@ -12,10 +12,10 @@ import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.MpaPolicy;
 import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.VerbsListener;
 import io.sidewarp.provider.Endpoint;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -100,7 +100,7 @@ final class PeerLimitsTest {
         provider.close();
     }
 
-    private Listener listen(int backlog, int startupConnections, Duration startupTimeout) throws Exception {
+    private VerbsListener listen(int backlog, int startupConnections, Duration startupTimeout) throws Exception {
         return device.listen(
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                         new ListenAttributes(
@@ -109,12 +109,12 @@ final class PeerLimitsTest {
                 .get(10, TimeUnit.SECONDS);
     }
 
-    private Socket connect(Listener listener) throws IOException {
+    private Socket connect(VerbsListener listener) throws IOException {
         return connect(listener, "127.0.0.1");
     }
 
     /** Connects from the address {@code from} of the loopback interface. */
-    private Socket connect(Listener listener, String from) throws IOException {
+    private Socket connect(VerbsListener listener, String from) throws IOException {
         Socket peer = new Socket(
                 listener.localAddress().getAddress(),
                 listener.localAddress().getPort(),
@@ -124,7 +124,7 @@ final class PeerLimitsTest {
         return peer;
     }
 
-    private Socket request(Listener listener) throws IOException {
+    private Socket request(VerbsListener listener) throws IOException {
         return request(connect(listener));
     }
 
@@ -141,7 +141,7 @@ final class PeerLimitsTest {
         return establish(endpoint, listen(1, 1, LONG));
     }
 
-    private Socket establish(Endpoint endpoint, Listener listener) throws Exception {
+    private Socket establish(Endpoint endpoint, VerbsListener listener) throws Exception {
         Socket peer = request(listener);
         ConnectionRequest asked = requests.poll(10, TimeUnit.SECONDS);
         assertThat(asked).isNotNull();
@@ -167,13 +167,13 @@ final class PeerLimitsTest {
     }
 
     /** Checks that a connection above the limit of connections in start-up is refused. */
-    private void assertRefused(Listener listener) throws IOException {
+    private void assertRefused(VerbsListener listener) throws IOException {
         refused.clear();
         assertThat(isClosed(connect(listener))).isTrue();
         assertThat(refused).containsExactly("connections in start-up");
     }
 
-    private void awaitRequestGetsThrough(Listener listener) {
+    private void awaitRequestGetsThrough(VerbsListener listener) {
         Awaitility.await().ignoreExceptionsInstanceOf(IOException.class).until(() -> {
             request(listener);
             return requests.poll(1, TimeUnit.SECONDS) != null;
@@ -182,7 +182,7 @@ final class PeerLimitsTest {
 
     @Test
     void beyondTheLimitTheOldestSilentConnectionGivesWayToOneThatHasSomethingToSay() throws Exception {
-        Listener listener = listen(4, 2, LONG);
+        VerbsListener listener = listen(4, 2, LONG);
         Socket oldest = connect(listener);
         Socket newer = connect(listener);
         Socket honest = request(listener);
@@ -198,7 +198,7 @@ final class PeerLimitsTest {
 
     @Test
     void aFloodFromOneAddressTakesNoPlaceFromOthers() throws Exception {
-        Listener listener = listen(4, 4, LONG);
+        VerbsListener listener = listen(4, 4, LONG);
         Socket slow = connect(listener, "127.0.0.2");
         List<Socket> flood = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
@@ -216,7 +216,7 @@ final class PeerLimitsTest {
     @Test
     void connectionsThatFailedAndStayOpenGiveWayToThoseOfOtherAddresses() throws Exception {
         openPatiently();
-        Listener listener = listen(4, 2, LONG);
+        VerbsListener listener = listen(4, 2, LONG);
         List<Socket> wrong = List.of(connect(listener), connect(listener));
         for (Socket peer : wrong) {
             peer.getOutputStream().write(new byte[KEY.length]);
@@ -230,7 +230,7 @@ final class PeerLimitsTest {
 
     @Test
     void silentConnectionsPassWithTheStartupTime() throws Exception {
-        Listener listener = listen(4, 2, SHORT);
+        VerbsListener listener = listen(4, 2, SHORT);
         List<Socket> silent = List.of(connect(listener), connect(listener));
 
         assertThat(silent).allMatch(PeerLimitsTest::isClosed);
@@ -245,7 +245,7 @@ final class PeerLimitsTest {
     @Test
     void aConnectionWhoseStartUpFailedCountsUntilItIsClosed() throws Exception {
         openPatiently();
-        Listener listener = listen(4, 1, LONG);
+        VerbsListener listener = listen(4, 1, LONG);
         Socket wrong = connect(listener);
         wrong.getOutputStream().write(new byte[KEY.length]);
         assertThat(isClosed(wrong)).isTrue();
@@ -258,7 +258,7 @@ final class PeerLimitsTest {
     @Test
     void aConnectionThatWasRejectedCountsUntilItIsClosed() throws Exception {
         openPatiently();
-        Listener listener = listen(4, 1, LONG);
+        VerbsListener listener = listen(4, 1, LONG);
         Socket rejected = request(listener);
         ConnectionRequest asked = requests.poll(10, TimeUnit.SECONDS);
         assertThat(asked).isNotNull();
@@ -273,7 +273,7 @@ final class PeerLimitsTest {
     @Test
     void aConnectionBeyondTheBacklogCountsUntilItIsClosed() throws Exception {
         openPatiently();
-        Listener listener = listen(1, 1, LONG);
+        VerbsListener listener = listen(1, 1, LONG);
         request(listener);
         assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
         Socket excess = request(listener);
@@ -284,7 +284,7 @@ final class PeerLimitsTest {
 
     @Test
     void neitherAConnectionInFullOperationNorOneThatWaitsForAnAnswerCountsAsOneInStartUp() throws Exception {
-        Listener listener = listen(4, 1, LONG);
+        VerbsListener listener = listen(4, 1, LONG);
         establish(new Endpoint(device, 4096), listener);
         for (int i = 0; i < 4; i++) {
             request(listener);
@@ -295,7 +295,7 @@ final class PeerLimitsTest {
 
     @Test
     void aPeerThatSendsItsRequestOctetByOctetHasNoMoreTimeThanOthers() throws Exception {
-        Listener listener = listen(4, 1, SHORT);
+        VerbsListener listener = listen(4, 1, SHORT);
         Socket slow = connect(listener);
         Iterator<Byte> octets = longRequest().iterator();
         Awaitility.await().pollInterval(Duration.ofMillis(20)).untilAsserted(() -> {
@@ -329,7 +329,7 @@ final class PeerLimitsTest {
 
     @Test
     void aFloodOfRequestsIsRejectedBeyondTheBacklog() throws Exception {
-        Listener listener = listen(1, 8, LONG);
+        VerbsListener listener = listen(1, 8, LONG);
         request(listener);
         assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
         Socket excess = request(listener);
@@ -341,7 +341,7 @@ final class PeerLimitsTest {
 
     @Test
     void aRequestWhosePeerLeavesIsOverAndGivesItsPlaceBack() throws Exception {
-        Listener listener = listen(1, 8, LONG);
+        VerbsListener listener = listen(1, 8, LONG);
         Socket peer = request(listener);
         ConnectionRequest asked = requests.poll(10, TimeUnit.SECONDS);
         assertThat(asked).isNotNull();

@@ -8,24 +8,24 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.channel.EventLoop;
 import io.sidewarp.conformance.Requirement;
-import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionParameters;
-import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.MpaPolicy;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.PeerRejectedException;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.StreamError;
-import io.sidewarp.engine.verbs.WorkCompletion;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.VerbsListener;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -51,7 +51,7 @@ abstract class ProviderSuite {
     private SoftwareProvider serverProvider;
     private Device clientDevice;
     private Device serverDevice;
-    private final WorkRequest request = new WorkRequest();
+    private final Wr request = new Wr();
 
     ProviderSuite(Llp llp) {
         this.llp = llp;
@@ -110,11 +110,11 @@ abstract class ProviderSuite {
         return new ListenAttributes(llp, MpaPolicy.defaults(), 16, 16, Duration.ofSeconds(10));
     }
 
-    Listener listen(CompletableFuture<ConnectionRequest> request) throws Exception {
+    VerbsListener listen(CompletableFuture<ConnectionRequest> request) throws Exception {
         return listen(request::complete);
     }
 
-    Listener listen(ConnectionRequestHandler handler) throws Exception {
+    VerbsListener listen(ConnectionRequestHandler handler) throws Exception {
         return serverDevice
                 .listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), attributes(), handler)
                 .get(10, TimeUnit.SECONDS);
@@ -131,7 +131,7 @@ abstract class ProviderSuite {
 
     void connect(Endpoint client, Endpoint server, ConnectionParameters parameters) throws Exception {
         CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
-        Listener listener = listen(asked);
+        VerbsListener listener = listen(asked);
         CompletableFuture<ConnectionAttributes> connected =
                 client.queuePair.connect(listener.localAddress(), parameters);
         ConnectionRequest arrived = asked.get(10, TimeUnit.SECONDS);
@@ -143,7 +143,7 @@ abstract class ProviderSuite {
     @Test
     void aRequestIsOverWhenItIsAnsweredAndWhenItsListenerIsClosed() throws Exception {
         BlockingQueue<ConnectionRequest> asked = new LinkedBlockingQueue<>();
-        Listener listener = listen(asked::add);
+        VerbsListener listener = listen(asked::add);
         new Endpoint(clientDevice, 16).queuePair.connect(listener.localAddress(), parameters());
         ConnectionRequest answered = asked.poll(10, TimeUnit.SECONDS);
         new Endpoint(clientDevice, 16).queuePair.connect(listener.localAddress(), parameters());
@@ -170,21 +170,21 @@ abstract class ProviderSuite {
         server.postReceive(7, 3 * MIB, 1000);
         connect(client, server, parameters);
 
-        client.postSend(request.reset(1, Opcode.RDMA_WRITE)
+        client.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                 .addSge(client.region, 0, MIB + 13)
                 .remote(server.region.stag(), 5));
-        client.postSend(request.reset(2, Opcode.RDMA_READ)
+        client.postSend(request.reset(2, WrOpcode.RDMA_READ)
                 .addSge(client.region, 2 * MIB, MIB)
                 .remote(server.region.stag(), 6));
         client.postSend(
-                request.reset(3, Opcode.SEND).addSge(client.region, 100, 900).solicited(true));
+                request.reset(3, WrOpcode.SEND).addSge(client.region, 100, 900).solicited(true));
 
         assertThat(client.awaitCompletion().id()).isEqualTo(1);
         assertThat(client.awaitCompletion().id()).isEqualTo(2);
-        WorkCompletion sent = client.awaitCompletion();
+        Cqe sent = client.awaitCompletion();
         assertThat(sent.id()).isEqualTo(3);
-        assertThat(sent.status()).isEqualTo(CompletionStatus.SUCCESS);
-        WorkCompletion received = server.awaitCompletion();
+        assertThat(sent.status()).isEqualTo(CqeStatus.SUCCESS);
+        Cqe received = server.awaitCompletion();
         assertThat(received.id()).isEqualTo(7);
         assertThat(received.length()).isEqualTo(900);
         assertThat(received.isSolicited()).isTrue();
@@ -203,7 +203,7 @@ abstract class ProviderSuite {
         Endpoint server = new Endpoint(serverDevice, 16);
         connect(client, server, parameters().withReadDepth(1, 0));
 
-        assertThat(client.queuePair.postSend(request.reset(1, Opcode.RDMA_READ)
+        assertThat(client.queuePair.postSend(request.reset(1, WrOpcode.RDMA_READ)
                         .addSge(client.region, 0, 8)
                         .remote(server.region.stag(), 0)))
                 .isEqualTo(PostResult.INVALID_REQUEST);
@@ -215,7 +215,7 @@ abstract class ProviderSuite {
         Endpoint client = new Endpoint(clientDevice, 16);
         Endpoint server = new Endpoint(serverDevice, 16);
         CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
-        Listener listener = listen(asked);
+        VerbsListener listener = listen(asked);
         byte[] hello = "hello".getBytes(StandardCharsets.UTF_8);
         byte[] welcome = "welcome".getBytes(StandardCharsets.UTF_8);
         CompletableFuture<ConnectionAttributes> connected = client.queuePair.connect(
@@ -239,7 +239,7 @@ abstract class ProviderSuite {
     void givesTheRejectionsPrivateData() throws Exception {
         Endpoint client = new Endpoint(clientDevice, 16);
         CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
-        Listener listener = listen(asked);
+        VerbsListener listener = listen(asked);
         CompletableFuture<ConnectionAttributes> connected =
                 client.queuePair.connect(listener.localAddress(), parameters());
 
@@ -249,7 +249,7 @@ abstract class ProviderSuite {
                 .isInstanceOf(ExecutionException.class)
                 .cause()
                 .isInstanceOfSatisfying(
-                        ConnectionRejectedException.class,
+                        PeerRejectedException.class,
                         rejected -> assertThat(rejected.privateData()).containsExactly(1, 2, 3));
         client.awaitState(QueuePairState.CLOSED);
     }
@@ -270,18 +270,19 @@ abstract class ProviderSuite {
         server.postReceive(9, 0, 64);
 
         // The first message opens the way for the responder's Terminate.
-        client.postSend(
-                request.reset(1, Opcode.RDMA_READ).addSge(client.region, 0, 32).remote(server.region.stag(), 40));
+        client.postSend(request.reset(1, WrOpcode.RDMA_READ)
+                .addSge(client.region, 0, 32)
+                .remote(server.region.stag(), 40));
 
-        WorkCompletion failed = client.awaitCompletion();
-        assertThat(failed.status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+        Cqe failed = client.awaitCompletion();
+        assertThat(failed.status()).isEqualTo(CqeStatus.REMOTE_ACCESS_ERROR);
         StreamError error = failed.error();
         assertThat(error).isNotNull();
         assertThat(error.remote()).isTrue();
         assertThat(error.layer()).isZero();
         assertThat(error.type()).isEqualTo(1);
         assertThat(error.code()).isEqualTo(1);
-        assertThat(server.awaitCompletion().status()).isEqualTo(CompletionStatus.FLUSHED);
+        assertThat(server.awaitCompletion().status()).isEqualTo(CqeStatus.FLUSHED);
         client.awaitState(QueuePairState.CLOSED);
         server.awaitState(QueuePairState.CLOSED);
     }
@@ -297,7 +298,7 @@ abstract class ProviderSuite {
         connect(careful, second, parameters());
 
         for (int id = 1; id <= 3; id++) {
-            careless.postSend(request.reset(id, Opcode.RDMA_WRITE)
+            careless.postSend(request.reset(id, WrOpcode.RDMA_WRITE)
                     .addSge(careless.region, 0, 8)
                     .remote(first.region.stag(), 0));
         }
@@ -306,12 +307,12 @@ abstract class ProviderSuite {
         assertThat(careless.completions.isOverrun()).isTrue();
         assertThat(careful.completions.isOverrun()).isFalse();
         for (int id = 1; id <= 100; id++) {
-            careful.postSend(request.reset(id, Opcode.RDMA_WRITE)
+            careful.postSend(request.reset(id, WrOpcode.RDMA_WRITE)
                     .addSge(careful.region, 0, 8)
                     .remote(second.region.stag(), 0));
-            WorkCompletion done = careful.awaitCompletion();
+            Cqe done = careful.awaitCompletion();
             assertThat(done.id()).isEqualTo(id);
-            assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(done.status()).isEqualTo(CqeStatus.SUCCESS);
         }
         assertThat(careful.queuePair.state()).isEqualTo(QueuePairState.RTS);
     }
@@ -324,8 +325,9 @@ abstract class ProviderSuite {
         connect(client, server, parameters());
 
         CompletableFuture<Void> closed = client.queuePair.disconnect();
-        PostResult write = client.queuePair.postSend(
-                request.reset(1, Opcode.RDMA_WRITE).addSge(client.region, 0, 16).remote(server.region.stag(), 0));
+        PostResult write = client.queuePair.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
+                .addSge(client.region, 0, 16)
+                .remote(server.region.stag(), 0));
 
         assertThat(write).isEqualTo(PostResult.INVALID_STATE);
         closed.get(10, TimeUnit.SECONDS);
@@ -346,7 +348,7 @@ abstract class ProviderSuite {
     @Test
     void anAttemptThatIsAbortedBeforeItBeganConnectsNothing() throws Exception {
         Endpoint client = new Endpoint(clientDevice, 16);
-        Listener listener = listen(new CompletableFuture<>());
+        VerbsListener listener = listen(new CompletableFuture<>());
 
         CompletableFuture<ConnectionAttributes> connected = CompletableFuture.supplyAsync(
                         () -> {
@@ -370,7 +372,7 @@ abstract class ProviderSuite {
     @Test
     void aQueuePairThatIsAboutToBeAbortedIsNotConnectedAnyMore() throws Exception {
         Endpoint client = new Endpoint(clientDevice, 16);
-        Listener listener = listen(new CompletableFuture<>());
+        VerbsListener listener = listen(new CompletableFuture<>());
         CountDownLatch loopIsFree = new CountDownLatch(1);
         loopOf(client).submit(() -> loopIsFree.await(10, TimeUnit.SECONDS));
 
@@ -403,9 +405,9 @@ abstract class ProviderSuite {
         server.queuePair.abort().get(10, TimeUnit.SECONDS);
 
         for (long id = 1; id <= 2; id++) {
-            WorkCompletion flushed = client.awaitCompletion();
+            Cqe flushed = client.awaitCompletion();
             assertThat(flushed.id()).isEqualTo(id);
-            assertThat(flushed.status()).isEqualTo(CompletionStatus.FLUSHED);
+            assertThat(flushed.status()).isEqualTo(CqeStatus.FLUSHED);
         }
         client.awaitState(QueuePairState.CLOSED);
     }

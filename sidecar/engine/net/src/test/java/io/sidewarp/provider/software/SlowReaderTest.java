@@ -9,15 +9,15 @@ import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.ddp.TaggedHeaderFlyweight;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.testing.Ulpdus;
-import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.Device;
-import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.StreamError;
-import io.sidewarp.engine.verbs.WorkCompletion;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -61,7 +61,7 @@ final class SlowReaderTest {
     /** Longer than a silent peer is kept with a keep-alive of 1 s. */
     private static final Duration FOUR_PROBES = Duration.ofSeconds(4);
 
-    private final WorkRequest request = new WorkRequest();
+    private final Wr request = new Wr();
     private SoftwareProvider provider;
     private Device device;
     private ServerSocket server;
@@ -128,7 +128,7 @@ final class SlowReaderTest {
                 Socket reader = connect(waiting)) {
             assertThat(deaf.isConnected()).isTrue();
             for (int i = 0; i < WRITES; i++) {
-                stuck.postSend(request.reset(i, Opcode.RDMA_WRITE)
+                stuck.postSend(request.reset(i, WrOpcode.RDMA_WRITE)
                         .addSge(stuck.region, 0, MIB)
                         .remote(1, 0));
             }
@@ -136,17 +136,17 @@ final class SlowReaderTest {
             assertThat(messages.getLast())
                     .contains("acknowledged nothing for 300 ms (sidewarp.connection.stall-timeout), after ")
                     .contains(" bytes; its program has to read");
-            WorkCompletion last = stuck.awaitCompletion();
+            Cqe last = stuck.awaitCompletion();
             while (last.id() < WRITES - 1) {
                 last = stuck.awaitCompletion();
             }
-            assertThat(last.status()).isEqualTo(CompletionStatus.FLUSHED);
+            assertThat(last.status()).isEqualTo(CqeStatus.FLUSHED);
 
             // The only output buffer is free again.
-            waiting.postSend(request.reset(1, Opcode.RDMA_WRITE)
+            waiting.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                     .addSge(waiting.region, 0, 1000)
                     .remote(1, 0));
-            assertThat(waiting.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(waiting.awaitCompletion().status()).isEqualTo(CqeStatus.SUCCESS);
             assertThat(reader.getInputStream().readNBytes(2 + 14 + 1000 + 4)).hasSize(1020);
         }
     }
@@ -159,18 +159,18 @@ final class SlowReaderTest {
         try (Socket deaf = connect(stuck)) {
             assertThat(deaf.isConnected()).isTrue();
             for (int i = 0; i < WRITES; i++) {
-                stuck.postSend(request.reset(i, Opcode.RDMA_WRITE)
+                stuck.postSend(request.reset(i, WrOpcode.RDMA_WRITE)
                         .addSge(stuck.region, 0, MIB)
                         .remote(1, 0));
             }
             try (Socket reader = connect(other)) {
                 other.fill(1);
-                other.postSend(request.reset(1, Opcode.RDMA_WRITE)
+                other.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                         .addSge(other.region, 0, MIB)
                         .remote(1, 0));
                 assertThat(payload(reader, MIB)).isEqualTo(other.octets(0, MIB));
             }
-            assertThat(other.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(other.awaitCompletion().status()).isEqualTo(CqeStatus.SUCCESS);
             assertThat(stuck.queuePair.state()).isEqualTo(QueuePairState.RTS);
         }
     }
@@ -197,7 +197,7 @@ final class SlowReaderTest {
                         .write(fpdu(Ulpdus.readRequest(
                                 1, 7, 0, length, endpoint.region.stag(), endpoint.region.baseTaggedOffset())));
             } else {
-                endpoint.postSend(request.reset(1, Opcode.RDMA_WRITE)
+                endpoint.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                         .addSge(endpoint.region, 0, length)
                         .remote(7, 0));
             }
@@ -254,10 +254,10 @@ final class SlowReaderTest {
 
     /** Closes the connection when the socket has taken all that the peer does not read. */
     private void writeMuchAndClose(Endpoint endpoint) {
-        endpoint.postSend(request.reset(1, Opcode.RDMA_WRITE)
+        endpoint.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                 .addSge(endpoint.region, 0, MUCH)
                 .remote(1, 0));
-        assertThat(endpoint.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(endpoint.awaitCompletion().status()).isEqualTo(CqeStatus.SUCCESS);
         endpoint.queuePair.disconnect();
     }
 
@@ -292,10 +292,10 @@ final class SlowReaderTest {
         open(FOUR_PROBES, LONG, Duration.ofSeconds(1));
         Endpoint endpoint = new Endpoint(device, MUCH);
         try (Socket late = connect(endpoint)) {
-            endpoint.postSend(request.reset(1, Opcode.RDMA_WRITE)
+            endpoint.postSend(request.reset(1, WrOpcode.RDMA_WRITE)
                     .addSge(endpoint.region, 0, MUCH)
                     .remote(1, 0));
-            assertThat(endpoint.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(endpoint.awaitCompletion().status()).isEqualTo(CqeStatus.SUCCESS);
             awaitLinger();
 
             assertThat(late.getInputStream().readNBytes(MUCH)).hasSize(MUCH);
@@ -323,7 +323,7 @@ final class SlowReaderTest {
         Endpoint endpoint = new Endpoint(device, MIB);
         List<StreamError> errors = errorsOf(endpoint);
         Socket peer = connect(endpoint);
-        request.reset(1, Opcode.RDMA_WRITE).addSge(endpoint.region, 0, 1000).remote(1, 0);
+        request.reset(1, WrOpcode.RDMA_WRITE).addSge(endpoint.region, 0, 1000).remote(1, 0);
 
         // On the loop, so that it finds the Terminate and the RST at the same time, and writes first.
         ((SoftwareDevice) device)

@@ -6,7 +6,7 @@ package io.sidewarp.provider.software;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
-import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.Cqe;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +24,7 @@ final class SoftwareCompletionQueueTest {
     }
 
     private int poll() {
-        return queue.poll(new WorkCompletion[] {new WorkCompletion(), new WorkCompletion()});
+        return queue.poll(new Cqe[] {new Cqe(), new Cqe()});
     }
 
     @Test

@@ -8,15 +8,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.engine.testing.SilentPeer;
-import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.Llp;
-import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.QueuePairState;
-import io.sidewarp.engine.verbs.WorkCompletion;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Tests connections over TCP. */
 final class SoftwareProviderTest extends ProviderSuite {
 
-    private final WorkRequest request = new WorkRequest();
+    private final Wr request = new Wr();
 
     SoftwareProviderTest() {
         super(Llp.TCP);
@@ -81,14 +81,13 @@ final class SoftwareProviderTest extends ProviderSuite {
         Endpoint held = new Endpoint(clientDevice(), 16);
         connect(held, new Endpoint(serverDevice(), 16), parameters());
 
-        held.postSend(request.reset(1, Opcode.RDMA_WRITE));
+        held.postSend(request.reset(1, WrOpcode.RDMA_WRITE));
         // By then the loop, which has one thread, would have sent it.
         connect(new Endpoint(clientDevice(), 16), new Endpoint(serverDevice(), 16), parameters());
 
-        assertThat(held.completions.poll(new WorkCompletion[] {new WorkCompletion()}))
-                .isZero();
+        assertThat(held.completions.poll(new Cqe[] {new Cqe()})).isZero();
         held.queuePair.abort().get(10, TimeUnit.SECONDS);
-        assertThat(held.awaitCompletion().status()).isEqualTo(CompletionStatus.FLUSHED);
+        assertThat(held.awaitCompletion().status()).isEqualTo(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -99,9 +98,9 @@ final class SoftwareProviderTest extends ProviderSuite {
         server.postReceive(1, 0, 16);
         connect(client, server, parameters());
 
-        client.postSend(request.reset(1, Opcode.SEND).addSge(client.region, 0, 8));
+        client.postSend(request.reset(1, WrOpcode.SEND).addSge(client.region, 0, 8));
 
-        assertThat(client.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(client.awaitCompletion().status()).isEqualTo(CqeStatus.SUCCESS);
         assertThat(server.awaitCompletion().length()).isEqualTo(8);
     }
 

@@ -11,12 +11,12 @@ import io.sidewarp.engine.rdmap.StreamListener;
 import io.sidewarp.engine.rdmap.StreamSettings;
 import io.sidewarp.engine.rdmap.StreamState;
 import io.sidewarp.engine.testing.WireEnd;
-import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.Cqe;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.QueuePairState;
-import io.sidewarp.engine.verbs.WorkCompletion;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -74,7 +74,7 @@ final class SoftwareQueuePairTest {
         queuePair
                 .loop()
                 .submit(() -> {
-                    endpoint.postSend(new WorkRequest().reset(1, Opcode.SEND));
+                    endpoint.postSend(new Wr().reset(1, WrOpcode.SEND));
                     wire.output();
                 })
                 .get(10, TimeUnit.SECONDS);
@@ -102,9 +102,9 @@ final class SoftwareQueuePairTest {
                 })
                 .get(10, TimeUnit.SECONDS);
 
-        WorkCompletion[] one = {new WorkCompletion()};
+        Cqe[] one = {new Cqe()};
         assertThat(endpoint.completions.poll(one)).isEqualTo(1);
-        assertThat(one[0].status()).isEqualTo(CompletionStatus.FLUSHED);
+        assertThat(one[0].status()).isEqualTo(CqeStatus.FLUSHED);
         assertThat(queuePair.state()).isEqualTo(QueuePairState.CLOSED);
     }
 }

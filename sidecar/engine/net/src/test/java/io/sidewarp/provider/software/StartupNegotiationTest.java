@@ -8,25 +8,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.conformance.Requirement;
-import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionParameters;
-import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import io.sidewarp.engine.verbs.ConnectionRequest;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.CrcPolicy;
 import io.sidewarp.engine.verbs.DepthNegotiation;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.MpaPolicy;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.PeerRejectedException;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.ReadDepths;
 import io.sidewarp.engine.verbs.RtrKind;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.VerbsListener;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -99,14 +99,14 @@ final class StartupNegotiationTest {
         return listen(policy, 16).localAddress();
     }
 
-    private Listener listen(UnaryOperator<MpaPolicy> policy, int backlog) throws Exception {
+    private VerbsListener listen(UnaryOperator<MpaPolicy> policy, int backlog) throws Exception {
         ListenAttributes attributes =
                 new ListenAttributes(Llp.TCP, policy.apply(MpaPolicy.defaults()), backlog, 16, Duration.ofSeconds(10));
         return get(serverDevice.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), attributes, requests::add));
     }
 
-    private CompletableFuture<ConnectionAttributes> connectWithDepth2(Listener listener) {
+    private CompletableFuture<ConnectionAttributes> connectWithDepth2(VerbsListener listener) {
         return client.queuePair.connect(
                 listener.localAddress(),
                 parameters(StartupNegotiationTest::revision2).withReadDepth(2, 2));
@@ -116,7 +116,7 @@ final class StartupNegotiationTest {
         assertThatThrownBy(() -> get(connected))
                 .cause()
                 .isInstanceOfSatisfying(
-                        ConnectionRejectedException.class,
+                        PeerRejectedException.class,
                         rejected -> assertThat(rejected.peerDepths().ord()).hasValue(2));
     }
 
@@ -172,10 +172,10 @@ final class StartupNegotiationTest {
                         policy.withRequestRevision(2).withPeerToPeer(true).withRtr(rtr)),
                 ConnectionParameters.defaults());
 
-        server.postSend(new WorkRequest().reset(1, Opcode.SEND).addSge(server.region, 0, 8));
+        server.postSend(new Wr().reset(1, WrOpcode.SEND).addSge(server.region, 0, 8));
 
         assertThat(client.awaitCompletion().id()).isEqualTo(5);
-        assertThat(server.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(server.awaitCompletion().status()).isEqualTo(CqeStatus.SUCCESS);
         assertThat(agreed.peerToPeer()).isTrue();
         assertThat(server.queuePair.attributes().peerToPeer()).isTrue();
     }
@@ -301,7 +301,7 @@ final class StartupNegotiationTest {
 
         assertThatThrownBy(() -> get(connected))
                 .cause()
-                .isInstanceOfSatisfying(ConnectionRejectedException.class, rejected -> {
+                .isInstanceOfSatisfying(PeerRejectedException.class, rejected -> {
                     assertThat(rejected.privateData()).containsExactly(9);
                     assertThat(rejected.peerDepths().ord()).hasValue(30);
                 });
@@ -327,7 +327,7 @@ final class StartupNegotiationTest {
     @Test
     @Requirement("EMPA-9.1-01")
     void aRejectionByAListenerThatClosesAsksForNoMoreReadsThanTheInitiatorServes() throws Exception {
-        Listener listener = listen(UnaryOperator.identity(), 16);
+        VerbsListener listener = listen(UnaryOperator.identity(), 16);
         CompletableFuture<ConnectionAttributes> connected = connectWithDepth2(listener);
         nextRequest();
 
@@ -395,7 +395,7 @@ final class StartupNegotiationTest {
 
         assertThatThrownBy(() -> get(client.queuePair.connect(address, parameters(bits(false, false)))))
                 .cause()
-                .isInstanceOf(ConnectionRejectedException.class);
+                .isInstanceOf(PeerRejectedException.class);
         assertThat(requests).isEmpty();
     }
 
@@ -410,7 +410,7 @@ final class StartupNegotiationTest {
         assertThatThrownBy(() -> get(client.queuePair.connect(
                         address, parameters(policy -> bits(false, false).apply(policy.withRevisions(permitted, 2))))))
                 .cause()
-                .isInstanceOf(ConnectionRejectedException.class);
+                .isInstanceOf(PeerRejectedException.class);
         assertThat(failedStartups).singleElement().asString().contains("CRCs");
         assertThat(requests).isEmpty();
     }
@@ -429,7 +429,7 @@ final class StartupNegotiationTest {
                         failed ->
                                 assertThat(failed.kind()).isEqualTo(ConnectionFailedException.Kind.INVALID_PARAMETERS));
         get(request.reject(new byte[0]));
-        assertThatThrownBy(() -> get(connected)).cause().isInstanceOf(ConnectionRejectedException.class);
+        assertThatThrownBy(() -> get(connected)).cause().isInstanceOf(PeerRejectedException.class);
     }
 
     @Test
@@ -480,12 +480,12 @@ final class StartupNegotiationTest {
                 UnaryOperator.identity(),
                 parameters(bits(false, mine)).withPrivateData(data),
                 parameters(bits(false, yours)).withPrivateData(data));
-        client.postSend(new WorkRequest().reset(1, Opcode.SEND).addSge(client.region, 0, 16));
+        client.postSend(new Wr().reset(1, WrOpcode.SEND).addSge(client.region, 0, 16));
 
         assertThat(agreed.privateData()).isEqualTo(data);
         assertThat(server.queuePair.attributes().privateData()).isEqualTo(data);
         assertThat(server.awaitCompletion().length()).isEqualTo(16);
-        assertThat(client.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(client.awaitCompletion().status()).isEqualTo(CqeStatus.SUCCESS);
         assertThat(agreed.crc()).isEqualTo(mine || yours);
     }
 }

@@ -5,7 +5,7 @@ package io.sidewarp.engine.ddp;
 
 import io.sidewarp.engine.memory.AccessCheck;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.memory.TaggedAccess;
@@ -27,7 +27,7 @@ public final class DdpReceiver {
     private final UntaggedHeaderFlyweight untagged = new UntaggedHeaderFlyweight();
     private final DdpUser user;
     private final StagTable stags;
-    private final ProtectionDomain protectionDomain;
+    private final Pd protectionDomain;
     private final long queuePair;
     private final int[] expectedMsn;
     /** For each queue number: true after a part of a message has arrived. */
@@ -42,12 +42,12 @@ public final class DdpReceiver {
      * @param queuePair number of the stream's queue pair, for STags that are bound to one stream
      * @param queues number of queues; queue numbers 0 to {@code queues - 1} exist
      */
-    public DdpReceiver(DdpUser user, StagTable stags, ProtectionDomain protectionDomain, long queuePair, int queues) {
+    public DdpReceiver(DdpUser user, StagTable stags, Pd protectionDomain, long queuePair, int queues) {
         this(user, stags, protectionDomain, queuePair, queues, DdpSender.FIRST_MSN);
     }
 
     /** Creates a receiver that expects the given MSN on every queue number. */
-    DdpReceiver(DdpUser user, StagTable stags, ProtectionDomain protectionDomain, long queuePair, int queues, int msn) {
+    DdpReceiver(DdpUser user, StagTable stags, Pd protectionDomain, long queuePair, int queues, int msn) {
         this.user = user;
         this.stags = stags;
         this.protectionDomain = protectionDomain;

@@ -3,7 +3,7 @@
 
 package io.sidewarp.engine.rdmap;
 
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.StreamError;
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public interface CompletionSink {
 
     /** Reports that a Write, Read or Send is complete. Unsignaled work is reported only when it failed. */
-    void onSendCompletion(Wqe wqe, CompletionStatus status, @Nullable StreamError error);
+    void onSendCompletion(Wqe wqe, CqeStatus status, @Nullable StreamError error);
 
     /**
      * Reports that a receive is complete.
@@ -21,12 +21,7 @@ public interface CompletionSink {
      * @param invalidatedStag STag that the message invalidated, if its opcode is one with Invalidate
      */
     void onReceiveCompletion(
-            Wqe wqe,
-            CompletionStatus status,
-            long length,
-            int control,
-            int invalidatedStag,
-            @Nullable StreamError error);
+            Wqe wqe, CqeStatus status, long length, int control, int invalidatedStag, @Nullable StreamError error);
 
     /** Ends a batch of completions; the time to notify. */
     void onCompletionsDone();

@@ -12,12 +12,12 @@ import io.sidewarp.engine.ddp.UntaggedHeaderFlyweight;
 import io.sidewarp.engine.memory.AccessCheck;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.memory.TaggedAccess;
 import io.sidewarp.engine.memory.WireBuffer;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.DdpError;
 import io.sidewarp.engine.verbs.ProtocolError;
 import io.sidewarp.engine.verbs.RdmapError;
@@ -38,7 +38,7 @@ final class InboundMessages implements DdpUser {
 
     private final RdmapStream stream;
     private final StagTable stags;
-    private final ProtectionDomain protectionDomain;
+    private final Pd protectionDomain;
     private final long queuePair;
     private final Receives receives;
     private final CompletionSink completions;
@@ -289,7 +289,7 @@ final class InboundMessages implements DdpUser {
             }
         }
         counters.sendReceived(messageLength);
-        complete(receive, CompletionStatus.SUCCESS, messageLength, control, stag, null);
+        complete(receive, CqeStatus.SUCCESS, messageLength, control, stag, null);
     }
 
     /**
@@ -344,7 +344,7 @@ final class InboundMessages implements DdpUser {
         }
         counters.immediateReceived();
         receive.result(immediateBuffer.octets().getLong(0));
-        complete(receive, CompletionStatus.SUCCESS, 0, header.ulpControl(), 0, null);
+        complete(receive, CqeStatus.SUCCESS, 0, header.ulpControl(), 0, null);
     }
 
     /** Carries out an Atomic Request. The Terminate for an error has no RDMA header (RFC 7306 section 8.1 item 2). */
@@ -359,7 +359,7 @@ final class InboundMessages implements DdpUser {
                         + (error == RdmapError.CATASTROPHIC_STREAM
                                 ? "; the address is not aligned to 8 bytes"
                                 : missingRight(atomics.request().remoteStag(), AccessRight.REMOTE_ATOMIC));
-                stream.terminate(error, message, null, CompletionStatus.FLUSHED, about);
+                stream.terminate(error, message, null, CqeStatus.FLUSHED, about);
                 return;
             }
         } catch (RegionFault fault) {
@@ -404,7 +404,7 @@ final class InboundMessages implements DdpUser {
                 TerminateMessage.of(error, header, receiver.segmentLength(), readRequestBuffer.octets());
         String about =
                 SegmentDescription.of(readRequest) + missingRight(readRequest.srcStag(), AccessRight.REMOTE_READ);
-        stream.terminate(error, message, null, CompletionStatus.FLUSHED, about);
+        stream.terminate(error, message, null, CqeStatus.FLUSHED, about);
     }
 
     @Override
@@ -424,12 +424,12 @@ final class InboundMessages implements DdpUser {
             about += missingRight(header);
         }
         if (error == DdpError.MESSAGE_TOO_LONG) {
-            stream.terminate(error, message, target, CompletionStatus.LOCAL_LENGTH_ERROR, about);
+            stream.terminate(error, message, target, CqeStatus.LOCAL_LENGTH_ERROR, about);
         } else if (error == DdpError.INVALID_STAG && unusable != null) {
             // The region that receives the Read was revoked during the Read.
             stream.terminate(error, message, target, SendWork.statusOf(unusable), about);
         } else {
-            stream.terminate(error, message, null, CompletionStatus.FLUSHED, about);
+            stream.terminate(error, message, null, CqeStatus.FLUSHED, about);
         }
     }
 
@@ -471,22 +471,22 @@ final class InboundMessages implements DdpUser {
 
     private void onFault(@Nullable Wqe target, RegionFault fault) {
         RdmapError error = RdmapError.LOCAL_CATASTROPHIC;
-        CompletionStatus status = SendWork.statusOf(fault.region());
+        CqeStatus status = SendWork.statusOf(fault.region());
         stream.terminate(error, TerminateMessage.of(error), target, status, String.valueOf(fault.getMessage()));
     }
 
     /** Completes all remaining receives. For shared receives, only the receive of a partly received message is left. */
-    void flush(@Nullable Wqe culprit, CompletionStatus culpritStatus, @Nullable StreamError error) {
+    void flush(@Nullable Wqe culprit, CqeStatus culpritStatus, @Nullable StreamError error) {
         Wqe wqe = receives.held();
         while (wqe != null) {
-            CompletionStatus status = wqe == culprit ? culpritStatus : CompletionStatus.FLUSHED;
+            CqeStatus status = wqe == culprit ? culpritStatus : CqeStatus.FLUSHED;
             complete(wqe, status, 0, 0, 0, error);
             wqe = receives.held();
         }
     }
 
     private void complete(
-            Wqe receive, CompletionStatus status, long length, int control, int stag, @Nullable StreamError error) {
+            Wqe receive, CqeStatus status, long length, int control, int stag, @Nullable StreamError error) {
         receives.complete();
         completions.onReceiveCompletion(receive, status, length, control, stag, error);
         receives.retire();

@@ -8,7 +8,7 @@ import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.RegionState;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.RdmapError;
 import org.jspecify.annotations.Nullable;
@@ -229,7 +229,7 @@ final class OutboundMessages {
             TerminateMessage message = faulted
                     ? TerminateMessage.of(cause)
                     : TerminateMessage.of(cause, inboundRequests.oldest(), sender.sent());
-            stream.terminate(cause, message, null, CompletionStatus.FATAL, String.valueOf(fault.getMessage()));
+            stream.terminate(cause, message, null, CqeStatus.FATAL, String.valueOf(fault.getMessage()));
         } else {
             terminateLocally(work.current(), fault);
         }
@@ -238,7 +238,7 @@ final class OutboundMessages {
     /** Terminates because work of this side cannot be carried out (RFC 5040 section 7.1 rule 1). */
     private void terminateLocally(@Nullable Wqe wqe, RegionFault fault) {
         RdmapError cause = RdmapError.LOCAL_CATASTROPHIC;
-        CompletionStatus status = SendWork.statusOf(fault.region());
+        CqeStatus status = SendWork.statusOf(fault.region());
         stream.terminate(cause, TerminateMessage.of(cause), wqe, status, String.valueOf(fault.getMessage()));
     }
 

@@ -6,7 +6,7 @@ package io.sidewarp.engine.rdmap;
 import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.llp.UpperLayer;
 import io.sidewarp.engine.memory.WireBuffer;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.ProtocolError;
 import io.sidewarp.engine.verbs.QueuePairCounters;
@@ -117,7 +117,7 @@ public final class RdmapStream implements UpperLayer {
     /** Reports that work was posted to a work queue. */
     public void onWorkPosted() {
         if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
-            flush(null, CompletionStatus.FLUSHED);
+            flush(null, CqeStatus.FLUSHED);
             completions.onCompletionsDone();
         } else if (!outbound.isClosed()) {
             // Local work needs no output, so it does not wait for output.
@@ -170,14 +170,14 @@ public final class RdmapStream implements UpperLayer {
             llp.abort();
         } else {
             work.retire(llp.transferredPosition());
-            end(null, null, CompletionStatus.FLUSHED, "aborted by this side");
+            end(null, null, CqeStatus.FLUSHED, "aborted by this side");
             outbound.sendLast(TerminateMessage.of(LlpError.CONNECTION_LOST));
         }
     }
 
     /** Ends the stream because of an error of this side that no message of the peer caused. */
     public void fail(ProtocolError cause) {
-        terminate(cause, TerminateMessage.of(cause), null, CompletionStatus.FATAL, "");
+        terminate(cause, TerminateMessage.of(cause), null, CqeStatus.FATAL, "");
     }
 
     // Output.
@@ -283,7 +283,7 @@ public final class RdmapStream implements UpperLayer {
         String about = cause == LlpError.CONNECTION_LOST
                 ? "the peer closed in the middle of a message or before an answer"
                 : "";
-        terminate(cause, TerminateMessage.of(cause), null, CompletionStatus.FATAL, about);
+        terminate(cause, TerminateMessage.of(cause), null, CqeStatus.FATAL, about);
     }
 
     @Override
@@ -300,7 +300,7 @@ public final class RdmapStream implements UpperLayer {
         inbound.receiver().stop();
         outbound.end();
         work.retire(llp.transferredPosition());
-        flush(null, CompletionStatus.FLUSHED);
+        flush(null, CqeStatus.FLUSHED);
         changeState(StreamState.CLOSED, gracefulEnd ? closedBy : cause);
         completions.onCompletionsDone();
     }
@@ -317,7 +317,7 @@ public final class RdmapStream implements UpperLayer {
             ProtocolError cause,
             TerminateMessage message,
             @Nullable Wqe culprit,
-            CompletionStatus culpritStatus,
+            CqeStatus culpritStatus,
             String about) {
         if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
             return;
@@ -332,8 +332,7 @@ public final class RdmapStream implements UpperLayer {
         }
     }
 
-    private void end(
-            @Nullable StreamError cause, @Nullable Wqe culprit, CompletionStatus culpritStatus, String message) {
+    private void end(@Nullable StreamError cause, @Nullable Wqe culprit, CqeStatus culpritStatus, String message) {
         error = cause;
         inbound.receiver().stop();
         outbound.abandon();
@@ -342,7 +341,7 @@ public final class RdmapStream implements UpperLayer {
         completions.onCompletionsDone();
     }
 
-    private void flush(@Nullable Wqe culprit, CompletionStatus culpritStatus) {
+    private void flush(@Nullable Wqe culprit, CqeStatus culpritStatus) {
         work.flush(culprit, culpritStatus, error);
         inbound.flush(culprit, culpritStatus, error);
     }

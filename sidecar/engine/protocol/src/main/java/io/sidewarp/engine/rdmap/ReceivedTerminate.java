@@ -7,7 +7,7 @@ import io.sidewarp.engine.ddp.DdpHeaderFlyweight;
 import io.sidewarp.engine.ddp.TaggedHeaderFlyweight;
 import io.sidewarp.engine.ddp.UntaggedHeaderFlyweight;
 import io.sidewarp.engine.memory.WireBuffer;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.DdpError;
 import io.sidewarp.engine.verbs.ProtocolError;
 import io.sidewarp.engine.verbs.RdmapError;
@@ -102,14 +102,14 @@ final class ReceivedTerminate {
     }
 
     /** Status of the work that the peer refused. */
-    CompletionStatus culpritStatus() {
+    CqeStatus culpritStatus() {
         if (!isWellFormed()) {
-            return CompletionStatus.REMOTE_OPERATION_ERROR;
+            return CqeStatus.REMOTE_OPERATION_ERROR;
         }
         boolean protection = header.layer() == 0 && header.type() == RdmapError.TYPE_REMOTE_PROTECTION
                 || header.layer() == 1
                         && header.type() == DdpError.INVALID_STAG.type()
                         && header.code() != DdpError.TAGGED_VERSION.code();
-        return protection ? CompletionStatus.REMOTE_ACCESS_ERROR : CompletionStatus.REMOTE_OPERATION_ERROR;
+        return protection ? CqeStatus.REMOTE_ACCESS_ERROR : CqeStatus.REMOTE_OPERATION_ERROR;
     }
 }

@@ -21,7 +21,7 @@ public abstract class Receives implements UntaggedBuffers {
      *
      * @param supply action that runs when a message finds no receive, and that may post receives
      */
-    public static Receives of(WorkQueue queue, Runnable supply) {
+    public static Receives of(WqeQueue queue, Runnable supply) {
         return new Own(queue, supply);
     }
 
@@ -70,10 +70,10 @@ public abstract class Receives implements UntaggedBuffers {
 
     private static final class Own extends Receives {
 
-        private final WorkQueue queue;
+        private final WqeQueue queue;
         private final Runnable supply;
 
-        Own(WorkQueue queue, Runnable supply) {
+        Own(WqeQueue queue, Runnable supply) {
             this.queue = queue;
             this.supply = supply;
         }

@@ -8,7 +8,7 @@ import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.RegionState;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.StreamError;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SendWork {
 
-    private final WorkQueue queue;
+    private final WqeQueue queue;
     private final OutboundRequests requests;
     private final CompletionSink completions;
     private final StreamCounters counters;
@@ -40,7 +40,7 @@ final class SendWork {
     /** True when posted data messages were flushed. */
     private boolean lost;
 
-    SendWork(WorkQueue queue, int ord, CompletionSink completions, StreamCounters counters) {
+    SendWork(WqeQueue queue, int ord, CompletionSink completions, StreamCounters counters) {
         this.queue = queue;
         this.requests = new OutboundRequests(ord);
         this.completions = completions;
@@ -197,7 +197,7 @@ final class SendWork {
         while (wqe != null && wqe.isStarted() && isComplete(wqe, transferredPosition)) {
             queue.complete();
             if (wqe.isSignaled()) {
-                completions.onSendCompletion(wqe, CompletionStatus.SUCCESS, null);
+                completions.onSendCompletion(wqe, CqeStatus.SUCCESS, null);
             }
             queue.retire();
             wqe = queue.oldest();
@@ -214,13 +214,13 @@ final class SendWork {
      *
      * @param culprit element that caused the error, or null
      */
-    void flush(@Nullable Wqe culprit, CompletionStatus culpritStatus, @Nullable StreamError error) {
+    void flush(@Nullable Wqe culprit, CqeStatus culpritStatus, @Nullable StreamError error) {
         current = null;
         requests.clear();
         Wqe wqe = queue.oldest();
         while (wqe != null) {
             boolean failed = wqe == culprit || wqe.isFlush() && error != null && error.remote();
-            CompletionStatus status = failed ? culpritStatus : CompletionStatus.FLUSHED;
+            CqeStatus status = failed ? culpritStatus : CqeStatus.FLUSHED;
             lost |= wqe.isData();
             queue.complete();
             completions.onSendCompletion(wqe, status, error);
@@ -274,9 +274,9 @@ final class SendWork {
     }
 
     /** Status of local work whose region failed or was revoked. */
-    static CompletionStatus statusOf(@Nullable MemoryRegion region) {
+    static CqeStatus statusOf(@Nullable MemoryRegion region) {
         return region != null && region.state() == RegionState.FAULTED
-                ? CompletionStatus.REGION_FAULT
-                : CompletionStatus.LOCAL_PROTECTION_ERROR;
+                ? CqeStatus.REGION_FAULT
+                : CqeStatus.LOCAL_PROTECTION_ERROR;
     }
 }

@@ -4,7 +4,7 @@
 package io.sidewarp.engine.rdmap;
 
 import io.sidewarp.engine.memory.AtomicUnit;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.StagTable;
 
 /**
@@ -19,9 +19,9 @@ import io.sidewarp.engine.memory.StagTable;
  */
 public record StreamSettings(
         long queuePair,
-        ProtectionDomain protectionDomain,
+        Pd protectionDomain,
         StagTable stags,
-        WorkQueue sendQueue,
+        WqeQueue sendQueue,
         Receives receives,
         int ird,
         int ord,

@@ -8,8 +8,8 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.RegionState;
 import io.sidewarp.engine.memory.WireBuffer;
-import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Wqe implements PayloadSource {
 
-    /** Opcode of local work, which has no message. RDMAP's opcodes have 4 bits. */
+    /** WrOpcode of local work, which has no message. RDMAP's opcodes have 4 bits. */
     private static final int LOCAL = 0x10;
 
     private static final VarHandle PUBLISHED;
@@ -41,7 +41,7 @@ public final class Wqe implements PayloadSource {
     private final GatherList memory = new GatherList();
 
     private long id;
-    private Opcode operation = Opcode.SEND;
+    private WrOpcode operation = WrOpcode.SEND;
     private int opcode;
     private boolean signaled;
     private boolean fence;
@@ -90,7 +90,7 @@ public final class Wqe implements PayloadSource {
      * before (RFC 5040 section 5.5 rule 12). A Read or atomic operation needs no such Read, because the peer answers it
      * anyway. A region to enable expects this work from now on.
      */
-    public void set(WorkRequest request) {
+    public void set(Wr request) {
         memory.clear();
         for (int i = 0; i < request.sgeCount(); i++) {
             addSge(request.region(i), request.offset(i), request.length(i));
@@ -104,22 +104,22 @@ public final class Wqe implements PayloadSource {
         remoteStag = request.remoteStag();
         remoteTaggedOffset = request.remoteTaggedOffset();
         invalidateStag = request.isInvalidate() ? request.invalidateStag() : 0;
-        boolean immediateData = operation == Opcode.IMMEDIATE || operation == Opcode.RDMA_WRITE_WITH_IMMEDIATE;
+        boolean immediateData = operation == WrOpcode.IMMEDIATE || operation == WrOpcode.RDMA_WRITE_WITH_IMMEDIATE;
         immediateOpcode = immediateData ? RdmapControl.immediateOpcode(request.isSolicited()) : 0;
         immediate = request.immediate();
-        flush = operation == Opcode.FLUSH || request.isFlush() && !RdmapControl.isRequest(opcode);
+        flush = operation == WrOpcode.FLUSH || request.isFlush() && !RdmapControl.isRequest(opcode);
         addSwapData = request.operand();
         addSwapMask = request.operandMask();
         compareData = request.compare();
         compareMask = request.compareMask();
         subject = operation.isLocal() ? request.subject() : null;
         key = request.key();
-        if (operation == Opcode.ENABLE && subject != null) {
+        if (operation == WrOpcode.ENABLE && subject != null) {
             enableExpected = true;
             subject.expectEnable();
         }
         started = false;
-        dataSent = operation == Opcode.FLUSH;
+        dataSent = operation == WrOpcode.FLUSH;
         done = false;
         endPosition = 0;
         msn = 0;
@@ -134,7 +134,7 @@ public final class Wqe implements PayloadSource {
         memory.add(region, offset, octets);
     }
 
-    private static int opcode(WorkRequest request) {
+    private static int opcode(Wr request) {
         return switch (request.opcode()) {
             case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE -> RdmapControl.RDMA_WRITE;
             case RDMA_READ, FLUSH -> RdmapControl.RDMA_READ_REQUEST;
@@ -157,11 +157,11 @@ public final class Wqe implements PayloadSource {
     }
 
     /** Operation of the work request. */
-    public Opcode operation() {
+    public WrOpcode operation() {
         return operation;
     }
 
-    /** Opcode of the message ({@link RdmapControl}). Local work has no message, and an opcode above all others. */
+    /** WrOpcode of the message ({@link RdmapControl}). Local work has no message, and an opcode above all others. */
     int opcode() {
         return opcode;
     }
@@ -177,7 +177,7 @@ public final class Wqe implements PayloadSource {
 
     /** True for a Write that is followed by Immediate Data. */
     boolean isWriteWithImmediate() {
-        return operation == Opcode.RDMA_WRITE_WITH_IMMEDIATE;
+        return operation == WrOpcode.RDMA_WRITE_WITH_IMMEDIATE;
     }
 
     /** True when the work completes only with an answer of the peer. */
@@ -190,7 +190,7 @@ public final class Wqe implements PayloadSource {
         return RdmapControl.isRequest(opcode) || flush && dataSent;
     }
 
-    /** Opcode of the request that the peer answers. */
+    /** WrOpcode of the request that the peer answers. */
     int requestOpcode() {
         return flush ? RdmapControl.RDMA_READ_REQUEST : opcode;
     }
@@ -216,7 +216,7 @@ public final class Wqe implements PayloadSource {
 
     /** Atomic Operation Code of an atomic operation. */
     int atomicOperation() {
-        return operation == Opcode.FETCH_ADD ? AtomicRequestFlyweight.FETCH_ADD : AtomicRequestFlyweight.CMP_SWAP;
+        return operation == WrOpcode.FETCH_ADD ? AtomicRequestFlyweight.FETCH_ADD : AtomicRequestFlyweight.CMP_SWAP;
     }
 
     /**
@@ -253,7 +253,7 @@ public final class Wqe implements PayloadSource {
 
     /** Writes the operands into a request. The unused fields of a FetchAdd are as RFC 7306 section 5.2.1 requires. */
     void putOperands(AtomicRequestFlyweight request) {
-        boolean add = operation == Opcode.FETCH_ADD;
+        boolean add = operation == WrOpcode.FETCH_ADD;
         request.operands(addSwapData, addSwapMask, add ? 0 : compareData, add ? -1L : compareMask);
     }
 
@@ -273,7 +273,7 @@ public final class Wqe implements PayloadSource {
         if (region == null) {
             throw new IllegalStateException("work without a region");
         }
-        if (operation == Opcode.ENABLE) {
+        if (operation == WrOpcode.ENABLE) {
             boolean enabled = region.enable(key);
             endExpectedEnable();
             return enabled ? null : region;

@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.testing.RecordingDdpUser;
 import io.sidewarp.engine.testing.RecordingDdpUser.Delivery;
@@ -197,7 +197,7 @@ class DdpTaggedReceiverTest {
     @Test
     @Requirement({"DDP-7.1-06", "DDP-8.2-01", "RDMAP-8.1.1-01"})
     void anStagOfAnotherDomainIsNotAssociated() {
-        MemoryRegion foreign = memory.region(new ProtectionDomain(2), 0, 0, LENGTH, AccessRight.REMOTE_WRITE);
+        MemoryRegion foreign = memory.region(new Pd(2), 0, 0, LENGTH, AccessRight.REMOTE_WRITE);
 
         input(write(foreign.stag(), 0, hex("01")));
 

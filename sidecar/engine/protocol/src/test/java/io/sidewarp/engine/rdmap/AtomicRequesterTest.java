@@ -18,7 +18,7 @@ import io.sidewarp.engine.testing.EndpointOptions;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.Segment;
 import io.sidewarp.engine.testing.TestMemory;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -102,7 +102,7 @@ class AtomicRequesterTest {
         stream.input(hex("41 4B", ZERO, "00000003", "00000001", ZERO, "00000001", "1122334455667788"));
 
         assertThat(stream.completions().sendIds()).containsExactly(5L);
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.SUCCESS);
         assertThat(stream.completions().sendResults()).containsExactly(0x1122334455667788L);
         assertThat(TestMemory.getWord(sink, 8)).isEqualTo(0x1122334455667788L);
         assertThat(TestMemory.get(sink, 0, 8)).containsOnly(0);
@@ -152,7 +152,7 @@ class AtomicRequesterTest {
         stream.input(readResponse(sink.stag(), 0, new byte[8]));
 
         assertThat(stream.completions().sendIds()).containsExactly(0L, 1L, 2L, 3L, 4L, 5L);
-        assertThat(stream.completions().sendStatuses()).containsOnly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sendStatuses()).containsOnly(CqeStatus.SUCCESS);
     }
 
     @Test
@@ -176,7 +176,7 @@ class AtomicRequesterTest {
 
         assertThat(stream.onlyOutput().payload())
                 .isEqualTo(hex("02 FF C0 00 001E", "41 4B", ZERO, "00000003", "00000001", ZERO));
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -266,7 +266,7 @@ class AtomicRequesterTest {
         stream.input(terminate(hex("02 07 C0 00 0046", "41 4A", ZERO, "00000001", "00000002", ZERO)));
 
         assertThat(stream.completions().sendStatuses())
-                .containsExactly(CompletionStatus.FLUSHED, CompletionStatus.REMOTE_OPERATION_ERROR);
+                .containsExactly(CqeStatus.FLUSHED, CqeStatus.REMOTE_OPERATION_ERROR);
     }
 
     @Test
@@ -278,7 +278,7 @@ class AtomicRequesterTest {
 
         stream.input(atomicResponse(1, 1, 0));
 
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.LOCAL_PROTECTION_ERROR);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.LOCAL_PROTECTION_ERROR);
         assertThat(stream.onlyOutput().payload()).isEqualTo(hex("00 00 00 00"));
     }
 
@@ -291,7 +291,7 @@ class AtomicRequesterTest {
         stream.wire().room(Integer.MAX_VALUE);
         stream.output();
 
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.FLUSHED);
         assertThat(stream.stream().error()).isNotNull();
     }
 }

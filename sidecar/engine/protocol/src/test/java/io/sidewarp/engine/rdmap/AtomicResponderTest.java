@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.testing.EndpointOptions;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.Segment;
@@ -279,12 +279,7 @@ class AtomicResponderTest {
                         0,
                         1);
             case "another domain" ->
-                fetchAdd(
-                        1,
-                        1,
-                        memory.region(new ProtectionDomain(9), 0, 0, 8, atomic).stag(),
-                        0,
-                        1);
+                fetchAdd(1, 1, memory.region(new Pd(9), 0, 0, 8, atomic).stag(), 0, 1);
             case "another stream" ->
                 fetchAdd(1, 1, memory.regionOf(99, 8, atomic).stag(), 0, 1);
             case "behind the end" -> fetchAdd(1, 1, region.stag(), 64, 1);

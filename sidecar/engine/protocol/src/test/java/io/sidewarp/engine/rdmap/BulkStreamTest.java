@@ -11,7 +11,7 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.testing.Link.Side;
 import io.sidewarp.engine.testing.MpaLink;
 import io.sidewarp.engine.testing.StreamPair;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +37,7 @@ class BulkStreamTest {
                     .remote(target)
                     .post();
             pair.run();
-            assertThat(pair.left().completions().sendStatuses()).containsExactly(CompletionStatus.SUCCESS);
+            assertThat(pair.left().completions().sendStatuses()).containsExactly(CqeStatus.SUCCESS);
             return link.watched();
         }
     }

@@ -15,7 +15,7 @@ import io.sidewarp.engine.testing.Link;
 import io.sidewarp.engine.testing.Link.Side;
 import io.sidewarp.engine.testing.RecordingSink.Completion;
 import io.sidewarp.engine.testing.TestMemory;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -41,9 +41,9 @@ abstract class EndingSuite extends PairSuite {
 
         assertErrorOnBothSides(1, 1, 0);
         assertThat(left().completions().sendIds()).containsExactly(1L, 2L);
-        assertThat(left().completions().sendStatuses().getLast()).isEqualTo(CompletionStatus.FLUSHED);
-        assertThat(left().completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
-        assertThat(right().completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(left().completions().sendStatuses().getLast()).isEqualTo(CqeStatus.FLUSHED);
+        assertThat(left().completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
+        assertThat(right().completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -55,7 +55,7 @@ abstract class EndingSuite extends PairSuite {
         pair().run();
 
         assertErrorOnBothSides(1, 2, 5);
-        assertThat(right().completions().receiveStatuses()).containsExactly(CompletionStatus.LOCAL_LENGTH_ERROR);
+        assertThat(right().completions().receiveStatuses()).containsExactly(CqeStatus.LOCAL_LENGTH_ERROR);
     }
 
     @Test
@@ -70,7 +70,7 @@ abstract class EndingSuite extends PairSuite {
 
         assertErrorOnBothSides(0, 1, 2);
         assertThat(left().completions().sendStatuses())
-                .containsExactly(CompletionStatus.REMOTE_ACCESS_ERROR, CompletionStatus.FLUSHED);
+                .containsExactly(CqeStatus.REMOTE_ACCESS_ERROR, CqeStatus.FLUSHED);
         assertThat(TestMemory.get(sink)).containsOnly(0);
     }
 
@@ -86,7 +86,7 @@ abstract class EndingSuite extends PairSuite {
         pair().run();
 
         assertErrorOnBothSides(0, 1, 0);
-        assertThat(left().completions().sendStatuses()).containsExactly(CompletionStatus.REMOTE_ACCESS_ERROR);
+        assertThat(left().completions().sendStatuses()).containsExactly(CqeStatus.REMOTE_ACCESS_ERROR);
     }
 
     @Test
@@ -115,7 +115,7 @@ abstract class EndingSuite extends PairSuite {
             assertThat(endpoint.events().states()).containsExactly(StreamState.CLOSING, StreamState.CLOSED);
             assertThat(endpoint.stream().error()).isNull();
         }
-        assertThat(right().completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(right().completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -139,8 +139,8 @@ abstract class EndingSuite extends PairSuite {
         left().stream().abort();
         pair().run();
 
-        assertThat(left().completions().sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
-        assertThat(right().completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(left().completions().sendStatuses()).containsExactly(CqeStatus.FLUSHED);
+        assertThat(right().completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
         assertThat(left().stream().state()).isEqualTo(StreamState.CLOSED);
         assertThat(right().stream().state()).isEqualTo(StreamState.CLOSED);
         assertThat(right().stream().error().layer()).isEqualTo(2);
@@ -166,8 +166,8 @@ abstract class EndingSuite extends PairSuite {
 
         assertThat(left().completions().sends()).hasSize(40);
         assertThat(left().completions().sendIds()).doesNotHaveDuplicates();
-        assertThat(left().completions().sendStatuses().getLast()).isEqualTo(CompletionStatus.FLUSHED);
-        assertThat(right().completions().receiveStatuses()).hasSize(20).containsOnly(CompletionStatus.FLUSHED);
+        assertThat(left().completions().sendStatuses().getLast()).isEqualTo(CqeStatus.FLUSHED);
+        assertThat(right().completions().receiveStatuses()).hasSize(20).containsOnly(CqeStatus.FLUSHED);
         assertThat(left().stream().error().layer()).isEqualTo(2);
     }
 
@@ -222,7 +222,7 @@ abstract class EndingSuite extends PairSuite {
         left().read(1).with(left().region(16)).remote(again).post();
         pair().run();
         assertThat(left().completions().sendStatuses())
-                .containsExactly(rights.read() ? CompletionStatus.SUCCESS : CompletionStatus.REMOTE_ACCESS_ERROR);
+                .containsExactly(rights.read() ? CqeStatus.SUCCESS : CqeStatus.REMOTE_ACCESS_ERROR);
     }
 
     /** The four combinations of remote access. */

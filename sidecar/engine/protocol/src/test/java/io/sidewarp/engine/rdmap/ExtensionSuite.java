@@ -14,7 +14,7 @@ import io.sidewarp.engine.testing.Link;
 import io.sidewarp.engine.testing.Link.Side;
 import io.sidewarp.engine.testing.RecordingSink.Completion;
 import io.sidewarp.engine.testing.TestMemory;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import java.util.Arrays;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -140,7 +140,7 @@ abstract class ExtensionSuite extends PairSuite {
 
         assertErrorOnBothSides(0, 1, 2);
         assertThat(left().completions().sendStatuses())
-                .containsExactly(CompletionStatus.REMOTE_ACCESS_ERROR, CompletionStatus.FLUSHED);
+                .containsExactly(CqeStatus.REMOTE_ACCESS_ERROR, CqeStatus.FLUSHED);
         assertThat(TestMemory.get(word)).containsOnly(0);
     }
 
@@ -153,7 +153,7 @@ abstract class ExtensionSuite extends PairSuite {
         pair().run();
 
         assertErrorOnBothSides(0, 2, 7);
-        assertThat(left().completions().sendStatuses()).containsExactly(CompletionStatus.REMOTE_OPERATION_ERROR);
+        assertThat(left().completions().sendStatuses()).containsExactly(CqeStatus.REMOTE_OPERATION_ERROR);
         assertThat(TestMemory.get(words)).containsOnly(0);
     }
 
@@ -170,6 +170,6 @@ abstract class ExtensionSuite extends PairSuite {
         pair().run();
 
         assertThat(left().completions().sendIds()).hasSize(40).doesNotHaveDuplicates();
-        assertThat(left().completions().sendStatuses().getLast()).isEqualTo(CompletionStatus.FLUSHED);
+        assertThat(left().completions().sendStatuses().getLast()).isEqualTo(CqeStatus.FLUSHED);
     }
 }

@@ -16,7 +16,7 @@ import io.sidewarp.engine.testing.EndpointOptions;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.RecordingSink.Completion;
 import io.sidewarp.engine.testing.Segment;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
@@ -69,7 +69,7 @@ class FlushTest {
         answer();
         assertThat(completed()).containsExactly(1L, 2L);
         Completion flush = stream.completions().sends().get(1);
-        assertThat(flush.status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(flush.status()).isEqualTo(CqeStatus.SUCCESS);
         assertThat(flush.length()).isZero();
     }
 
@@ -169,7 +169,7 @@ class FlushTest {
     @ParameterizedTest
     @CsvSource({"11 00, REMOTE_ACCESS_ERROR", "12 02, REMOTE_OPERATION_ERROR", "02 07, REMOTE_OPERATION_ERROR"})
     @Requirement("RDMAP-6.2.1-02")
-    void peerThatRefusesAnEarlierWriteFailsTheFlushWithItsError(String error, CompletionStatus status) {
+    void peerThatRefusesAnEarlierWriteFailsTheFlushWithItsError(String error, CqeStatus status) {
         write(1);
         stream.endpoint().flush(2).post();
         stream.endpoint().send(3).post();
@@ -179,8 +179,7 @@ class FlushTest {
         stream.input(terminate(join(hex(error, "C0 00"), hex("%04x".formatted(refused.length())), refused.header())));
 
         assertThat(completed()).containsExactly(1L, 2L, 3L);
-        assertThat(stream.completions().sendStatuses())
-                .containsExactly(CompletionStatus.SUCCESS, status, CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.SUCCESS, status, CqeStatus.FLUSHED);
         assertThat(stream.completions().sends().get(1).error())
                 .isEqualTo(stream.stream().error());
         assertThat(stream.stream().isUnconfirmed()).isTrue();
@@ -267,7 +266,7 @@ class FlushTest {
 
         assertThat(stream.stream().error().detail()).startsWith("2 Reads and atomic operations were outstanding");
         assertThat(stream.completions().sendStatuses())
-                .containsExactly(CompletionStatus.FLUSHED, CompletionStatus.REMOTE_OPERATION_ERROR);
+                .containsExactly(CqeStatus.FLUSHED, CqeStatus.REMOTE_OPERATION_ERROR);
     }
 
     @Test

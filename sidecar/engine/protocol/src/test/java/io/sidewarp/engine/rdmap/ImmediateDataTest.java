@@ -20,7 +20,7 @@ import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.Segment;
 import io.sidewarp.engine.testing.TestMemory;
 import io.sidewarp.engine.testing.WireEnd;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import java.util.Arrays;
 import java.util.List;
@@ -46,7 +46,7 @@ class ImmediateDataTest {
         assertThat(stream.onlyOutput().octets())
                 .hasSize(26)
                 .isEqualTo(hex("41 48", ZERO, ZERO, "00000001", ZERO, "0102030405060708"));
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.SUCCESS);
     }
 
     @Test
@@ -195,7 +195,7 @@ class ImmediateDataTest {
                                 "02 FF C0 00",
                                 "00" + Integer.toHexString(0x100 | 18 + length).substring(1)),
                         Arrays.copyOf(ulpdu, 18)));
-        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -272,8 +272,7 @@ class ImmediateDataTest {
         stream.input(terminate(hex("12 02 C0 00 001A", "41 48", ZERO, ZERO, "00000002", ZERO)));
 
         assertThat(stream.completions().sendStatuses())
-                .containsExactly(
-                        CompletionStatus.FLUSHED, CompletionStatus.REMOTE_OPERATION_ERROR, CompletionStatus.FLUSHED);
+                .containsExactly(CqeStatus.FLUSHED, CqeStatus.REMOTE_OPERATION_ERROR, CqeStatus.FLUSHED);
     }
 
     @Test

@@ -19,7 +19,7 @@ import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.testing.EndpointOptions;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.Segment;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -134,7 +134,7 @@ class InboundLimitsTest {
         }
         stream.input(send(1, CRUMB));
 
-        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.SUCCESS);
     }
 
     @Test

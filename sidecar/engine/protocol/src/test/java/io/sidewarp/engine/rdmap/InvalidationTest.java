@@ -11,10 +11,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.TestMemory;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,7 +36,7 @@ class InvalidationTest {
 
         MemoryRegion register(TestMemory memory) {
             return switch (this) {
-                case OTHER_DOMAIN -> memory.region(new ProtectionDomain(9), 1, 0, 16, AccessRight.REMOTE_INVALIDATE);
+                case OTHER_DOMAIN -> memory.region(new Pd(9), 1, 0, 16, AccessRight.REMOTE_INVALIDATE);
                 case OTHER_STREAM -> memory.regionOf(2, 16, AccessRight.REMOTE_INVALIDATE);
                 case SHARED_BY_STREAMS -> memory.region(16);
                 case WITHOUT_RIGHT -> memory.regionOf(1, 16, AccessRight.REMOTE_WRITE);
@@ -68,7 +68,7 @@ class InvalidationTest {
 
         assertThat(foreign.isValid()).isTrue();
         assertThat(stream.onlyOutput().payload()).isEqualTo(join(hex("01 09 C0 00 0012"), segment));
-        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -89,8 +89,7 @@ class InvalidationTest {
 
         stream.input(sendInvalidate(1, advertised.stag()), sendInvalidate(2, advertised.stag()));
 
-        assertThat(stream.completions().receiveStatuses())
-                .containsExactly(CompletionStatus.SUCCESS, CompletionStatus.FLUSHED);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.SUCCESS, CqeStatus.FLUSHED);
         assertThat(stream.onlyOutput().payload()).startsWith(hex("02 09 C0 00"));
     }
 }

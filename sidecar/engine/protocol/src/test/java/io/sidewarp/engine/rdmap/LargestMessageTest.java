@@ -12,9 +12,9 @@ import io.sidewarp.engine.testing.RecordingSink.Completion;
 import io.sidewarp.engine.testing.StreamPair;
 import io.sidewarp.engine.testing.TestMemory;
 import io.sidewarp.engine.testing.WireLink;
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.CqeStatus;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 
 /** Tests the longest possible message, between memory that is used repeatedly. */
@@ -24,10 +24,10 @@ class LargestMessageTest {
     private static final int BLOCK = 1 << 20;
 
     /** Uses one block of memory as often as the message needs. The message ends at the end of the block. */
-    private static void post(WorkQueue queue, Opcode opcode, MemoryRegion block) {
+    private static void post(WqeQueue queue, WrOpcode opcode, MemoryRegion block) {
         long sequence = queue.claim();
         Wqe wqe = queue.slot(sequence);
-        wqe.set(new WorkRequest().reset(1, opcode));
+        wqe.set(new Wr().reset(1, opcode));
         for (long left = LARGEST; left > 0; ) {
             long part = Math.min(left, BLOCK);
             wqe.addSge(block, BLOCK - part, part);
@@ -46,15 +46,15 @@ class LargestMessageTest {
             MemoryRegion source = pair.left().region(BLOCK);
             MemoryRegion buffer = pair.right().region(BLOCK);
             TestMemory.put(source, BLOCK - 3, new byte[] {1, 2, 3});
-            post(pair.right().receiveQueue(), Opcode.RECEIVE, buffer);
+            post(pair.right().receiveQueue(), WrOpcode.RECEIVE, buffer);
 
-            post(pair.left().sendQueue(), Opcode.SEND, source);
+            post(pair.left().sendQueue(), WrOpcode.SEND, source);
             pair.left().stream().onWorkPosted();
             pair.run();
             assertThat(pair.right().completions().receives())
                     .extracting(Completion::length)
                     .containsExactly(LARGEST);
-            assertThat(pair.left().completions().sendStatuses()).containsExactly(CompletionStatus.SUCCESS);
+            assertThat(pair.left().completions().sendStatuses()).containsExactly(CqeStatus.SUCCESS);
             assertThat(TestMemory.get(buffer, BLOCK - 4, 4)).containsExactly(0, 1, 2, 3);
             assertThat(pair.right().stream().counters().octetsReceived()).isEqualTo(LARGEST);
             assertThat(pair.left().stream().counters().segmentsSent()).isEqualTo((LARGEST + 64_749) / 64_750);

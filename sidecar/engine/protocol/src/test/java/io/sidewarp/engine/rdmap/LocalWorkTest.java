@@ -16,7 +16,7 @@ import io.sidewarp.engine.memory.RegionState;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.Segment;
 import io.sidewarp.engine.testing.TestMemory;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
@@ -39,7 +39,7 @@ class LocalWorkTest {
         stream.endpoint().invalidate(1, region).post();
 
         assertThat(stream.completions().sendIds()).containsExactly(1L);
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.SUCCESS);
         assertThat(region.state()).isEqualTo(RegionState.INVALIDATED);
         stream.input(write(region.stag(), 0, hex("01")));
         assertThat(stream.onlyOutput().payload()).startsWith(hex("11 00 C0 00"));
@@ -75,7 +75,7 @@ class LocalWorkTest {
             assertThat(region.isValid()).isTrue();
             assertThat(region.stag() & 0xFF).isEqualTo(i & 0xFF);
         }
-        assertThat(stream.completions().sendStatuses()).hasSize(600).containsOnly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sendStatuses()).hasSize(600).containsOnly(CqeStatus.SUCCESS);
     }
 
     @Test
@@ -140,7 +140,7 @@ class LocalWorkTest {
         stream.endpoint().invalidate(1, region).post();
         stream.endpoint().invalidate(2, region).post();
 
-        assertThat(stream.completions().sendStatuses()).containsOnly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sendStatuses()).containsOnly(CqeStatus.SUCCESS);
     }
 
     @Test
@@ -149,7 +149,7 @@ class LocalWorkTest {
 
         stream.endpoint().enable(1, region, 1).post();
 
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.LOCAL_PROTECTION_ERROR);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.LOCAL_PROTECTION_ERROR);
         assertThat(stream.onlyOutput().payload()).isEqualTo(hex("00 00 00 00"));
     }
 
@@ -188,7 +188,7 @@ class LocalWorkTest {
         assertThat(TestMemory.get(sink)).isEqualTo(filled(64));
         assertThat(stream.stream().state()).isEqualTo(StreamState.OPEN);
         assertThat(stream.completions().sendIds()).containsExactly(1L, 2L, 3L);
-        assertThat(stream.completions().sendStatuses()).containsOnly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sendStatuses()).containsOnly(CqeStatus.SUCCESS);
     }
 
     @Test
@@ -264,7 +264,6 @@ class LocalWorkTest {
         stream.endpoint().enable(2, region, 9).post();
         stream.wire().over(false, "reset");
 
-        assertThat(stream.completions().sendStatuses())
-                .containsExactly(CompletionStatus.FLUSHED, CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.FLUSHED, CqeStatus.FLUSHED);
     }
 }

@@ -13,7 +13,7 @@ import io.sidewarp.engine.testing.Link;
 import io.sidewarp.engine.testing.Link.Side;
 import io.sidewarp.engine.testing.MpaLink;
 import io.sidewarp.engine.testing.StreamPair;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.RtrKind;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -186,8 +186,7 @@ class MpaStreamTest {
             pair.left().read(2).with(pair.left().region(4)).remote(target).post();
             pair.run();
 
-            assertThat(pair.left().completions().sendStatuses())
-                    .containsExactly(CompletionStatus.SUCCESS, CompletionStatus.SUCCESS);
+            assertThat(pair.left().completions().sendStatuses()).containsExactly(CqeStatus.SUCCESS, CqeStatus.SUCCESS);
             // ULPDU_Length, then T, L and DV, then RV and the opcode: a Write.
             assertThat(link.watched()).startsWith(0x00, 0x12, 0xC0, 0x00);
         }

@@ -19,7 +19,7 @@ import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.Segment;
 import io.sidewarp.engine.testing.TestMemory;
 import io.sidewarp.engine.testing.WireEnd;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -167,7 +167,7 @@ class OperationsOnTheWireTest {
 
         peer.input(readResponse(0, 0, new byte[0]));
 
-        assertThat(peer.completions().sendStatuses()).containsExactly(CompletionStatus.SUCCESS);
+        assertThat(peer.completions().sendStatuses()).containsExactly(CqeStatus.SUCCESS);
     }
 
     @Test

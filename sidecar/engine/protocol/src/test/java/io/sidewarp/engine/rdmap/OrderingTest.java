@@ -15,7 +15,7 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.testing.EndpointOptions;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.Segment;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
@@ -67,7 +67,7 @@ class OrderingTest {
         stream.wire().transferAll();
 
         assertThat(stream.completions().sendIds()).containsExactly(1L, 2L);
-        assertThat(stream.completions().sendStatuses()).containsOnly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sendStatuses()).containsOnly(CqeStatus.SUCCESS);
         assertThat(stream.completions().notified()).isTrue();
     }
 

@@ -10,7 +10,7 @@ import io.sidewarp.engine.testing.Endpoint;
 import io.sidewarp.engine.testing.Link;
 import io.sidewarp.engine.testing.StreamPair;
 import io.sidewarp.engine.testing.TestMemory;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.StreamError;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
@@ -61,7 +61,7 @@ abstract class PairSuite {
     }
 
     protected static void assertAllSucceeded(Endpoint endpoint) {
-        assertThat(endpoint.completions().sendStatuses()).containsOnly(CompletionStatus.SUCCESS);
+        assertThat(endpoint.completions().sendStatuses()).containsOnly(CqeStatus.SUCCESS);
     }
 
     /** The right side found the error, and the left one was told. */

@@ -5,8 +5,8 @@ package io.sidewarp.engine.rdmap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class PostingOrderTest {
 
-    /** {@link WorkQueue#post} or {@link SharedReceives#post}. */
+    /** {@link WqeQueue#post} or {@link SharedReceives#post}. */
     private interface Post {
 
         boolean post(Long id, BiConsumer<Long, Wqe> fill);
@@ -31,7 +31,7 @@ class PostingOrderTest {
     private final CountDownLatch goOn = new CountDownLatch(1);
 
     private static void fill(Long id, Wqe wqe) {
-        wqe.set(new WorkRequest().reset(id, Opcode.RECEIVE));
+        wqe.set(new Wr().reset(id, WrOpcode.RECEIVE));
     }
 
     private void fillSlowly(Long id, Wqe wqe) {
@@ -61,7 +61,7 @@ class PostingOrderTest {
 
     @Test
     void aReceiveIsPostedBehindTheOneThatIsBeingPosted() throws InterruptedException {
-        WorkQueue queue = new WorkQueue(2);
+        WqeQueue queue = new WqeQueue(2);
 
         assertThatASecondOneIsPostedBehindAFirst(queue::post, queue::oldest);
 

@@ -13,10 +13,10 @@ import io.sidewarp.engine.testing.Link.Side;
 import io.sidewarp.engine.testing.RecordingSink.Completion;
 import io.sidewarp.engine.testing.StreamPair;
 import io.sidewarp.engine.testing.WireLink;
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.RdmapError;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -56,8 +56,8 @@ class PostingThreadsTest {
     private final AtomicInteger accepted = new AtomicInteger();
 
     /** Posts Writes of no octets until told to stop; each poster's ids ascend. */
-    private void postUntilStopped(WorkQueue queue, int poster) {
-        WorkRequest request = new WorkRequest();
+    private void postUntilStopped(WqeQueue queue, int poster) {
+        Wr request = new Wr();
         for (long i = 0; !stop.get(); i++) {
             long sequence = queue.claim();
             while (sequence < 0) {
@@ -67,7 +67,7 @@ class PostingThreadsTest {
                 Thread.onSpinWait();
                 sequence = queue.claim();
             }
-            queue.slot(sequence).set(request.reset((long) poster << 32 | i, Opcode.RDMA_WRITE));
+            queue.slot(sequence).set(request.reset((long) poster << 32 | i, WrOpcode.RDMA_WRITE));
             queue.publish(sequence);
             accepted.incrementAndGet();
             doorbell.set(true);
@@ -129,10 +129,10 @@ class PostingThreadsTest {
         for (Completion completion : completions) {
             int poster = (int) (completion.id() >>> 32);
             assertThat((int) completion.id()).isEqualTo((int) next[poster]++);
-            assertThat(failed && completion.status() == CompletionStatus.SUCCESS)
+            assertThat(failed && completion.status() == CqeStatus.SUCCESS)
                     .as("success behind a failure")
                     .isFalse();
-            failed |= completion.status() != CompletionStatus.SUCCESS;
+            failed |= completion.status() != CqeStatus.SUCCESS;
         }
         assertThat(failed).isTrue();
     }

@@ -18,7 +18,7 @@ import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.RecordingSink.Completion;
 import io.sidewarp.engine.testing.Segment;
 import io.sidewarp.engine.testing.TestMemory;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
@@ -60,7 +60,7 @@ class ReadRequesterTest {
 
         assertThat(stream.completions().sends()).hasSize(1);
         assertThat(stream.completions().sends().getFirst().length()).isEqualTo(1000);
-        assertThat(stream.completions().sends().getFirst().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sends().getFirst().status()).isEqualTo(CqeStatus.SUCCESS);
         assertThat(TestMemory.get(sink, 100, 1000)).isEqualTo(data);
         assertThat(stream.completions().notified()).isTrue();
         assertThat(stream.output()).isEmpty();
@@ -98,7 +98,7 @@ class ReadRequesterTest {
 
         stream.input(readResponse(0, 0, NOTHING));
 
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.SUCCESS);
     }
 
     @ParameterizedTest
@@ -209,7 +209,7 @@ class ReadRequesterTest {
         assertThat(stream.onlyOutput().payload()).startsWith(hex(error, "C0 00"));
         assertThat(TestMemory.get(sink)).containsOnly(0);
         assertThat(stream.completions().sendStatuses())
-                .doesNotContain(CompletionStatus.SUCCESS)
+                .doesNotContain(CqeStatus.SUCCESS)
                 .hasSize(1);
     }
 
@@ -230,9 +230,7 @@ class ReadRequesterTest {
 
         stream.input(readResponse(sink.stag(), 0, hex("01")), readResponse(sink.stag(), 0, hex("02")));
 
-        assertThat(stream.completions().sends())
-                .extracting(Completion::status)
-                .containsExactly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sends()).extracting(Completion::status).containsExactly(CqeStatus.SUCCESS);
         assertThat(stream.onlyOutput().payload()).startsWith(hex("02 06 C0 00"));
         assertThat(TestMemory.get(sink, 0, 1)).isEqualTo(hex("01"));
     }

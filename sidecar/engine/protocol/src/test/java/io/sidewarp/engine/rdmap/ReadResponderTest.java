@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.testing.EndpointOptions;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.Segment;
@@ -274,7 +274,7 @@ class ReadResponderTest {
     @Test
     @Requirement({"RDMAP-7.2-06", "RDMAP-8.1.1-01"})
     void aSourceOfAnotherDomainIsNotAssociated() {
-        MemoryRegion foreign = stream.memory().region(new ProtectionDomain(5), 0, 0, 64, AccessRight.REMOTE_READ);
+        MemoryRegion foreign = stream.memory().region(new Pd(5), 0, 0, 64, AccessRight.REMOTE_READ);
 
         assertProtectionError("01 03", foreign.stag(), 0, 1);
     }

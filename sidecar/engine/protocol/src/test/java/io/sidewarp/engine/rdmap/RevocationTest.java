@@ -23,7 +23,7 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.Segment;
 import io.sidewarp.engine.testing.TestMemory;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
@@ -60,8 +60,8 @@ class RevocationTest {
         }
 
         /** Status of the work that cannot be carried out then. */
-        CompletionStatus status() {
-            return this == FAULTED ? CompletionStatus.REGION_FAULT : CompletionStatus.LOCAL_PROTECTION_ERROR;
+        CqeStatus status() {
+            return this == FAULTED ? CqeStatus.REGION_FAULT : CqeStatus.LOCAL_PROTECTION_ERROR;
         }
     }
 
@@ -79,7 +79,7 @@ class RevocationTest {
         List<Segment> segments = stream.output();
         assertThat(segments).extracting(Segment::opcode).containsExactly(0, 0, 7);
         assertThat(segments.get(2).payload()).isEqualTo(hex(LOCAL_CATASTROPHIC));
-        assertThat(stream.completions().sendStatuses()).containsExactly(way.status(), CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(way.status(), CqeStatus.FLUSHED);
         assertThat(stream.wire().closing()).isTrue();
     }
 
@@ -200,7 +200,7 @@ class RevocationTest {
         stream.input(sendLast(1, 10, pattern(10, 3)));
 
         assertThat(stream.completions().receiveIds()).containsExactly(1L, 2L);
-        assertThat(stream.completions().receiveStatuses()).containsExactly(way.status(), CompletionStatus.FLUSHED);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(way.status(), CqeStatus.FLUSHED);
         assertThat(stream.onlyOutput().payload()).isEqualTo(hex(LOCAL_CATASTROPHIC));
         if (way != Way.DEREGISTERED) {
             assertThat(TestMemory.get(region)).isEqualTo(TestMemory.get(guard));
@@ -220,7 +220,7 @@ class RevocationTest {
         stream.input(readResponse(region.stag(), 10, pattern(90, 2)));
 
         assertThat(stream.completions().sendIds()).containsExactly(1L, 2L);
-        assertThat(stream.completions().sendStatuses()).containsExactly(way.status(), CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(way.status(), CqeStatus.FLUSHED);
         assertThat(stream.onlyOutput().payload()).startsWith(hex("11 00 C0 00"));
     }
 
@@ -232,7 +232,7 @@ class RevocationTest {
 
         stream.input(write(region.stag(), 0, hex("01")));
 
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -241,7 +241,7 @@ class RevocationTest {
 
         stream.input(untagged(0x41, 0x41, 0, 1, 1, 0, new byte[40]));
 
-        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @ParameterizedTest
@@ -268,7 +268,7 @@ class RevocationTest {
 
         stream.input(send(1, new byte[0]));
 
-        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.SUCCESS);
     }
 
     @Test
@@ -280,6 +280,6 @@ class RevocationTest {
 
         assertThat(stream.onlyOutput().payload()).isEqualTo(Arrays.copyOf(data, PART));
         stream.input(send(1, hex("0102")));
-        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.SUCCESS);
     }
 }

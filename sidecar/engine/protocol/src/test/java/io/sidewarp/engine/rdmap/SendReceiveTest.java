@@ -22,7 +22,7 @@ import io.sidewarp.engine.testing.EndpointOptions;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.RecordingSink.Completion;
 import io.sidewarp.engine.testing.TestMemory;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import java.util.Arrays;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -59,7 +59,7 @@ class SendReceiveTest {
         assertThat(stream.completions().receives())
                 .extracting(Completion::length)
                 .containsExactly(0L, 1L, 8192L);
-        assertThat(stream.completions().receiveStatuses()).containsOnly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().receiveStatuses()).containsOnly(CqeStatus.SUCCESS);
         assertThat(TestMemory.get(region, 8192, 2)).isEqualTo(hex("AB00"));
         assertThat(TestMemory.get(region, 16384, 8192)).isEqualTo(message);
         assertThat(stream.endpoint().receiveQueue().outstanding()).isZero();
@@ -187,7 +187,7 @@ class SendReceiveTest {
 
         stream.input(untagged(0x7D, 0x73, 0, 0, 1, 0, hex("AB")));
 
-        assertThat(onlyReceive().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(onlyReceive().status()).isEqualTo(CqeStatus.SUCCESS);
         assertThat(onlyReceive().opcode()).isEqualTo(RdmapControl.SEND);
     }
 
@@ -223,7 +223,7 @@ class SendReceiveTest {
         MemoryRegion advertised = stream.endpoint().invalidatableRegion(16);
         stream.endpoint().receive(1).with(region, 0, 16).post();
         stream.input(write(advertised.stag(), 0, hex("01")), sendInvalidate(1, advertised.stag()));
-        assertThat(onlyReceive().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(onlyReceive().status()).isEqualTo(CqeStatus.SUCCESS);
 
         stream.input(write(advertised.stag(), 0, hex("02")));
 
@@ -267,7 +267,7 @@ class SendReceiveTest {
 
         assertThat(TestMemory.get(region, 100, 200)).containsOnly(0);
         assertThat(stream.completions().receiveStatuses())
-                .containsExactly(CompletionStatus.LOCAL_LENGTH_ERROR, CompletionStatus.FLUSHED);
+                .containsExactly(CqeStatus.LOCAL_LENGTH_ERROR, CqeStatus.FLUSHED);
         assertThat(stream.onlyOutput().payload()).startsWith(hex("12 05 C0 00 0013"));
     }
 
@@ -288,7 +288,7 @@ class SendReceiveTest {
             stream.input(send(i, new byte[] {(byte) i}));
         }
 
-        assertThat(stream.completions().receiveStatuses()).hasSize(10).containsOnly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().receiveStatuses()).hasSize(10).containsOnly(CqeStatus.SUCCESS);
     }
 
     @Test

@@ -15,9 +15,9 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.testing.EndpointOptions;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.TestMemory;
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.CqeStatus;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -45,7 +45,7 @@ class SharedReceivesTest {
 
     private void post(long id) {
         Wqe wqe = Objects.requireNonNull(receives.claim());
-        wqe.set(new WorkRequest().reset(id, Opcode.RECEIVE).addSge(region, id * 10, 10));
+        wqe.set(new Wr().reset(id, WrOpcode.RECEIVE).addSge(region, id * 10, 10));
         receives.publish(wqe);
     }
 
@@ -115,7 +115,7 @@ class SharedReceivesTest {
         first.wire().over(false, "reset");
 
         assertThat(first.completions().receiveIds()).containsExactly(1L);
-        assertThat(first.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(first.completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
         assertThat(receives.size()).isEqualTo(1);
         second.input(send(1, hex("B1")));
         assertThat(second.completions().receiveIds()).containsExactly(2L);
@@ -192,7 +192,7 @@ class SharedReceivesTest {
                         Thread.onSpinWait();
                         wqe = shared.claim();
                     }
-                    wqe.set(new WorkRequest().reset(id, Opcode.RECEIVE));
+                    wqe.set(new Wr().reset(id, WrOpcode.RECEIVE));
                     shared.publish(wqe);
                 }
             }));

@@ -18,7 +18,7 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.Segment;
 import io.sidewarp.engine.testing.TestMemory;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.RdmapError;
 import org.junit.jupiter.api.AutoClose;
@@ -76,7 +76,7 @@ class TeardownTest {
         stream.output();
 
         assertThat(stream.wire().outputEnded()).isTrue();
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.SUCCESS);
     }
 
     @Test
@@ -98,7 +98,7 @@ class TeardownTest {
 
         stream.input(write(region.stag(), 100, ONE), send(1, ONE));
 
-        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.SUCCESS);
         assertThat(TestMemory.get(region, 100, 1)).isEqualTo(ONE);
     }
 
@@ -115,7 +115,7 @@ class TeardownTest {
         assertThat(stream.events().messages()).containsOnly("closed by this side");
         assertThat(stream.events().errors()).isEmpty();
         assertThat(closedWithoutError()).isTrue();
-        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
         assertThat(stream.completions().notified()).isTrue();
     }
 
@@ -136,7 +136,7 @@ class TeardownTest {
         assertThat(stream.wire().aborted()).isFalse();
         stream.wire().over(true, "closed");
         assertThat(stream.completions().sendStatuses())
-                .containsOnly(CompletionStatus.SUCCESS)
+                .containsOnly(CqeStatus.SUCCESS)
                 .hasSize(2);
         assertThat(closedWithoutError()).isTrue();
     }
@@ -159,7 +159,7 @@ class TeardownTest {
         stream.wire().peerClosed();
 
         assertThat(stream.completions().sendIds()).containsExactly(1L);
-        assertThat(stream.completions().sendStatuses()).doesNotContain(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sendStatuses()).doesNotContain(CqeStatus.SUCCESS);
         assertThat(stream.stream().error().layer()).isEqualTo(2);
         assertThat(stream.stream().state()).isEqualTo(StreamState.TERMINATED);
     }
@@ -175,7 +175,7 @@ class TeardownTest {
         stream.output();
 
         assertThat(stream.completions().sendIds()).containsExactly(1L, 2L);
-        assertThat(stream.completions().sendStatuses().getLast()).isNotEqualTo(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sendStatuses().getLast()).isNotEqualTo(CqeStatus.SUCCESS);
         assertThat(stream.wire().closing()).isTrue();
     }
 
@@ -190,7 +190,7 @@ class TeardownTest {
         assertThat(stream.wire().aborted()).isTrue();
         assertThat(TestMemory.get(region, 0, 1)).containsOnly(0);
         stream.wire().over(false, "aborted");
-        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
         assertThat(stream.stream().error()).isNotNull();
     }
 
@@ -204,7 +204,7 @@ class TeardownTest {
 
         assertThat(stream.stream().error()).isNotNull();
         assertThat(stream.stream().error().code()).isEqualTo(LlpError.CONNECTION_LOST.code());
-        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
         assertThat(stream.onlyOutput().payload()).isEqualTo(hex("20 01 00 00"));
         assertThat(stream.wire().closing()).isTrue();
     }
@@ -240,7 +240,7 @@ class TeardownTest {
         stream.endpoint().read(1).with(region, 0, 1).remote(REMOTE, 0).post();
         stream.output();
         stream.input(writeMore(region.stag(), 20, ONE), readResponse(region.stag(), 0, ONE));
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.SUCCESS);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.SUCCESS);
 
         stream.wire().peerClosed();
 
@@ -278,8 +278,8 @@ class TeardownTest {
         stream.wire().over(false, "connection reset");
 
         assertThat(stream.completions().sends()).hasSize(11);
-        assertThat(stream.completions().sendStatuses()).containsOnly(CompletionStatus.FLUSHED);
-        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsOnly(CqeStatus.FLUSHED);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
         assertThat(stream.stream().error().layer()).isEqualTo(2);
         assertThat(stream.stream().error().code()).isEqualTo(1);
         assertThat(stream.stream().error().remote()).isFalse();
@@ -295,7 +295,7 @@ class TeardownTest {
         stream.wire().over(true, "closed");
 
         assertThat(stream.stream().error()).isNotNull();
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -308,8 +308,7 @@ class TeardownTest {
 
         stream.wire().over(false, "reset");
 
-        assertThat(stream.completions().sendStatuses())
-                .containsExactly(CompletionStatus.SUCCESS, CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.SUCCESS, CqeStatus.FLUSHED);
     }
 
     @Test
@@ -343,7 +342,7 @@ class TeardownTest {
 
         assertThat(stream.wire().aborted()).isTrue();
         stream.wire().over(false, "aborted");
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.FLUSHED);
         assertThat(stream.output()).isEmpty();
     }
 
@@ -368,7 +367,7 @@ class TeardownTest {
         stream.wire().peerClosed();
         stream.wire().over(true, "closed");
 
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -391,8 +390,8 @@ class TeardownTest {
         stream.output();
         stream.wire().over(true, "closed");
 
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
-        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.FLUSHED);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
         assertThat(stream.stream().error().name()).isEqualTo(error.description());
         assertThat(stream.events().states()).containsExactly(StreamState.TERMINATED, StreamState.CLOSED);
     }
@@ -408,6 +407,6 @@ class TeardownTest {
         stream.wire().error(LlpError.CRC_MISMATCH);
 
         assertThat(stream.onlyOutput().payload()).isEqualTo(hex("20 02 00 00"));
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 }

@@ -19,7 +19,7 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.Octets;
 import io.sidewarp.engine.testing.Segment;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.StreamError;
 import java.util.Arrays;
 import java.util.List;
@@ -53,7 +53,7 @@ class TerminateReceivedTest {
         return new byte[] {(byte) (segment.length() >> 8), (byte) segment.length()};
     }
 
-    private List<CompletionStatus> sendStatuses() {
+    private List<CqeStatus> sendStatuses() {
         return stream.completions().sendStatuses();
     }
 
@@ -125,7 +125,7 @@ class TerminateReceivedTest {
                 send(1, ONE),
                 terminate(hex("12 05 00 00")));
 
-        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
         assertThat(stream.stream().error().type()).isEqualTo(1);
         assertThat(stream.events().states()).hasSize(1);
         assertThat(stream.stream().counters().writesReceived()).isZero();
@@ -145,7 +145,7 @@ class TerminateReceivedTest {
         stream.input(terminate(hex("20 02 00 00")));
 
         assertThat(stream.completions().sendIds()).containsExactly(0L, 1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L, 10L);
-        assertThat(sendStatuses()).containsOnly(CompletionStatus.FLUSHED);
+        assertThat(sendStatuses()).containsOnly(CqeStatus.FLUSHED);
         assertThat(stream.completions().receiveIds()).containsExactly(100L);
         assertThat(stream.completions().sends())
                 .extracting("error")
@@ -159,7 +159,7 @@ class TerminateReceivedTest {
         "02 05, REMOTE_OPERATION_ERROR",
         "11 04, REMOTE_OPERATION_ERROR"
     })
-    void theWriteThatItPointsAtGetsTheBlame(String error, CompletionStatus status) {
+    void theWriteThatItPointsAtGetsTheBlame(String error, CqeStatus status) {
         stream.wire().holdTransfer(true);
         stream.endpoint().write(1).with(region, 0, 100).remote(REMOTE, 0).post();
         stream.endpoint().write(2).with(region, 0, 100).remote(REMOTE, 1000).post();
@@ -168,7 +168,7 @@ class TerminateReceivedTest {
 
         stream.input(refusing(error, stream.wire().takeAll().get(1)));
 
-        assertThat(sendStatuses()).containsExactly(CompletionStatus.FLUSHED, status, CompletionStatus.FLUSHED);
+        assertThat(sendStatuses()).containsExactly(CqeStatus.FLUSHED, status, CqeStatus.FLUSHED);
     }
 
     @Test
@@ -182,8 +182,7 @@ class TerminateReceivedTest {
         stream.input(refusing("12 02", stream.wire().takeAll().get(2)));
 
         assertThat(sendStatuses())
-                .containsExactly(
-                        CompletionStatus.FLUSHED, CompletionStatus.FLUSHED, CompletionStatus.REMOTE_OPERATION_ERROR);
+                .containsExactly(CqeStatus.FLUSHED, CqeStatus.FLUSHED, CqeStatus.REMOTE_OPERATION_ERROR);
     }
 
     @Test
@@ -194,7 +193,7 @@ class TerminateReceivedTest {
 
         stream.input(refusing("12 05", stream.wire().take()));
 
-        assertThat(sendStatuses()).containsExactly(CompletionStatus.REMOTE_OPERATION_ERROR);
+        assertThat(sendStatuses()).containsExactly(CqeStatus.REMOTE_OPERATION_ERROR);
     }
 
     @Test
@@ -205,7 +204,7 @@ class TerminateReceivedTest {
 
         stream.input(refusing("11 01", stream.wire().take()));
 
-        assertThat(sendStatuses()).containsExactly(CompletionStatus.REMOTE_ACCESS_ERROR);
+        assertThat(sendStatuses()).containsExactly(CqeStatus.REMOTE_ACCESS_ERROR);
     }
 
     @Test
@@ -216,7 +215,7 @@ class TerminateReceivedTest {
 
         stream.input(terminate(join(hex("01 02 E0 00 002E"), second.octets())));
 
-        assertThat(sendStatuses()).containsExactly(CompletionStatus.FLUSHED, CompletionStatus.REMOTE_ACCESS_ERROR);
+        assertThat(sendStatuses()).containsExactly(CqeStatus.FLUSHED, CqeStatus.REMOTE_ACCESS_ERROR);
     }
 
     @Test
@@ -229,7 +228,7 @@ class TerminateReceivedTest {
 
         assertThat(stream.stream().error().layer()).isZero();
         assertThat(stream.stream().error().type()).isEqualTo(1);
-        assertThat(sendStatuses()).containsExactly(CompletionStatus.REMOTE_ACCESS_ERROR, CompletionStatus.FLUSHED);
+        assertThat(sendStatuses()).containsExactly(CqeStatus.REMOTE_ACCESS_ERROR, CqeStatus.FLUSHED);
     }
 
     @Test
@@ -244,7 +243,7 @@ class TerminateReceivedTest {
         stream.input(refusing("11 00", second));
 
         assertThat(stream.completions().sendIds()).containsExactly(1L, 2L);
-        assertThat(sendStatuses().getLast()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+        assertThat(sendStatuses().getLast()).isEqualTo(CqeStatus.REMOTE_ACCESS_ERROR);
     }
 
     @Test
@@ -256,7 +255,7 @@ class TerminateReceivedTest {
 
         stream.input(refusing("11 00", first));
 
-        assertThat(sendStatuses()).containsExactly(CompletionStatus.SUCCESS, CompletionStatus.FLUSHED);
+        assertThat(sendStatuses()).containsExactly(CqeStatus.SUCCESS, CqeStatus.FLUSHED);
     }
 
     @Test
@@ -268,7 +267,7 @@ class TerminateReceivedTest {
         stream.input(
                 terminate(join(hex("12 05 00 00 0012"), stream.wire().take().header())));
 
-        assertThat(sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(sendStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -279,7 +278,7 @@ class TerminateReceivedTest {
 
         stream.input(refusing("11 00", new Segment(readResponse(REMOTE, 50, ONE))));
 
-        assertThat(sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(sendStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @ParameterizedTest
@@ -291,7 +290,7 @@ class TerminateReceivedTest {
 
         stream.input(refusing("12 01", new Segment(untagged(0x41, 0x43, 0, qn, 1, 0, ONE))));
 
-        assertThat(sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(sendStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -302,7 +301,7 @@ class TerminateReceivedTest {
 
         stream.input(refusing("02 05", new Segment(tagged(0xC1, 0x40, REMOTE + 1, 0, new byte[0]))));
 
-        assertThat(sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(sendStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     /** Terminates that say less than they announce, or more than there is. */
@@ -335,7 +334,7 @@ class TerminateReceivedTest {
         assertThat(stream.stream().state()).isEqualTo(StreamState.TERMINATED);
         assertThat(stream.stream().error().remote()).isTrue();
         assertThat(stream.completions().sendIds()).containsExactly(1L, 2L);
-        assertThat(sendStatuses()).doesNotContain(CompletionStatus.SUCCESS);
+        assertThat(sendStatuses()).doesNotContain(CqeStatus.SUCCESS);
         assertThat(stream.output()).isEmpty();
         assertThat(stream.wire().closing()).isTrue();
     }

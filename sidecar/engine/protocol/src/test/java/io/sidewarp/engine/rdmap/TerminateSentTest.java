@@ -22,7 +22,7 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.Segment;
 import io.sidewarp.engine.testing.TestMemory;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.RdmapError;
 import io.sidewarp.engine.verbs.StreamError;
@@ -224,7 +224,7 @@ class TerminateSentTest {
 
         assertThat(stream.output()).isEmpty();
         assertThat(stream.completions().sends()).hasSize(102);
-        assertThat(stream.completions().sendStatuses()).containsOnly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsOnly(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -237,7 +237,7 @@ class TerminateSentTest {
         stream.input(send(5, ONE));
 
         assertThat(stream.output()).extracting(Segment::opcode).containsExactly(0, 0, 7);
-        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -278,7 +278,7 @@ class TerminateSentTest {
 
         assertThat(stream.events().states()).containsExactly(StreamState.TERMINATED, StreamState.CLOSED);
         assertThat(stream.stream().error()).isEqualTo(first);
-        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -327,8 +327,8 @@ class TerminateSentTest {
 
         assertThat(stream.completions().sendIds()).containsExactly(3L, 4L, 5L, 6L);
         assertThat(stream.completions().receiveIds()).containsExactly(1L, 2L);
-        assertThat(stream.completions().sendStatuses()).containsOnly(CompletionStatus.FLUSHED);
-        assertThat(stream.completions().receiveStatuses()).containsOnly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsOnly(CqeStatus.FLUSHED);
+        assertThat(stream.completions().receiveStatuses()).containsOnly(CqeStatus.FLUSHED);
         assertThat(stream.completions().sends())
                 .extracting("error")
                 .containsOnly(stream.stream().error());
@@ -348,8 +348,7 @@ class TerminateSentTest {
 
         stream.input(write(0x01020304, 0, ONE));
 
-        assertThat(stream.completions().sendStatuses())
-                .containsExactly(CompletionStatus.SUCCESS, CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsExactly(CqeStatus.SUCCESS, CqeStatus.FLUSHED);
     }
 
     @Test
@@ -364,7 +363,7 @@ class TerminateSentTest {
 
         assertThat(stream.completions().sendIds()).containsExactly(1L, 3L);
         assertThat(stream.completions().receiveIds()).containsExactly(2L, 4L);
-        assertThat(stream.completions().sendStatuses()).containsOnly(CompletionStatus.FLUSHED);
+        assertThat(stream.completions().sendStatuses()).containsOnly(CqeStatus.FLUSHED);
         assertThat(stream.completions().notified()).isTrue();
     }
 }

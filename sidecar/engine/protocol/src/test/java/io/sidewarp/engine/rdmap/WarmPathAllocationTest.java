@@ -15,10 +15,10 @@ import io.sidewarp.engine.testing.Link;
 import io.sidewarp.engine.testing.MpaLink;
 import io.sidewarp.engine.testing.StreamPair;
 import io.sidewarp.engine.testing.WireLink;
-import io.sidewarp.engine.verbs.CompletionStatus;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.StreamError;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.lang.management.ManagementFactory;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +35,7 @@ class WarmPathAllocationTest {
     private static final int DEPTH = 16;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private static final WorkRequest REQUEST = new WorkRequest();
+    private static final Wr REQUEST = new Wr();
 
     /** Counts completions and keeps nothing. */
     private static final class CountingSink implements CompletionSink {
@@ -45,25 +45,20 @@ class WarmPathAllocationTest {
         private long failures;
 
         @Override
-        public void onSendCompletion(Wqe wqe, CompletionStatus status, @Nullable StreamError error) {
+        public void onSendCompletion(Wqe wqe, CqeStatus status, @Nullable StreamError error) {
             sends++;
             count(status);
         }
 
         @Override
         public void onReceiveCompletion(
-                Wqe wqe,
-                CompletionStatus status,
-                long length,
-                int control,
-                int invalidatedStag,
-                @Nullable StreamError error) {
+                Wqe wqe, CqeStatus status, long length, int control, int invalidatedStag, @Nullable StreamError error) {
             receives++;
             count(status);
         }
 
-        private void count(CompletionStatus status) {
-            if (status != CompletionStatus.SUCCESS) {
+        private void count(CqeStatus status) {
+            if (status != CqeStatus.SUCCESS) {
                 failures++;
             }
         }
@@ -103,20 +98,20 @@ class WarmPathAllocationTest {
         return least;
     }
 
-    private static void post(WorkQueue queue, WorkRequest request) {
+    private static void post(WqeQueue queue, Wr request) {
         long sequence = queue.claim();
         queue.slot(sequence).set(request);
         queue.publish(sequence);
     }
 
     private static void post(
-            WorkQueue queue, Opcode opcode, MemoryRegion first, MemoryRegion second, @Nullable MemoryRegion remote) {
-        REQUEST.reset(1, opcode).solicited(opcode == Opcode.SEND);
+            WqeQueue queue, WrOpcode opcode, MemoryRegion first, MemoryRegion second, @Nullable MemoryRegion remote) {
+        REQUEST.reset(1, opcode).solicited(opcode == WrOpcode.SEND);
         if (remote != null) {
             REQUEST.remote(remote.stag(), remote.baseTaggedOffset());
         }
         REQUEST.addSge(first, 0, LENGTH / 2);
-        if (opcode != Opcode.RDMA_READ) {
+        if (opcode != WrOpcode.RDMA_READ) {
             REQUEST.addSge(second, LENGTH / 2, LENGTH / 2);
         }
         post(queue, REQUEST);
@@ -124,27 +119,29 @@ class WarmPathAllocationTest {
     /** A Write with Immediate Data, Immediate Data, a FetchAdd with and a compare and swap without local memory. */
     private static void extensions(StreamPair pair, MemoryRegion local, MemoryRegion remote) {
         for (int i = 0; i < 2; i++) {
-            post(pair.right().receiveQueue(), REQUEST.reset(i, Opcode.RECEIVE));
+            post(pair.right().receiveQueue(), REQUEST.reset(i, WrOpcode.RECEIVE));
         }
-        WorkQueue sends = pair.left().sendQueue();
+        WqeQueue sends = pair.left().sendQueue();
         int stag = remote.stag();
         long offset = remote.baseTaggedOffset();
         post(
                 sends,
-                REQUEST.reset(1, Opcode.RDMA_WRITE_WITH_IMMEDIATE)
+                REQUEST.reset(1, WrOpcode.RDMA_WRITE_WITH_IMMEDIATE)
                         .remote(stag, offset)
                         .addSge(local, 0, LENGTH)
                         .immediate(1));
-        post(sends, REQUEST.reset(2, Opcode.IMMEDIATE).solicited(true).immediate(2));
+        post(sends, REQUEST.reset(2, WrOpcode.IMMEDIATE).solicited(true).immediate(2));
         post(
                 sends,
-                REQUEST.reset(3, Opcode.FETCH_ADD)
+                REQUEST.reset(3, WrOpcode.FETCH_ADD)
                         .remote(stag, offset)
                         .addSge(local, 8, Long.BYTES)
                         .add(1, 0));
         post(
                 sends,
-                REQUEST.reset(4, Opcode.COMPARE_SWAP).remote(stag, offset + 16).compareSwap(0, 0, 4, -1L));
+                REQUEST.reset(4, WrOpcode.COMPARE_SWAP)
+                        .remote(stag, offset + 16)
+                        .compareSwap(0, 0, 4, -1L));
         pair.left().stream().onWorkPosted();
         pair.right().stream().onWorkPosted();
         pair.run();
@@ -153,10 +150,10 @@ class WarmPathAllocationTest {
     private static void round(StreamPair pair, MemoryRegion local, MemoryRegion remote) {
         Endpoint left = pair.left();
         Endpoint right = pair.right();
-        post(right.receiveQueue(), Opcode.RECEIVE, remote, remote, null);
-        post(left.sendQueue(), Opcode.RDMA_WRITE, local, local, remote);
-        post(left.sendQueue(), Opcode.RDMA_READ, local, local, remote);
-        post(left.sendQueue(), Opcode.SEND, local, local, null);
+        post(right.receiveQueue(), WrOpcode.RECEIVE, remote, remote, null);
+        post(left.sendQueue(), WrOpcode.RDMA_WRITE, local, local, remote);
+        post(left.sendQueue(), WrOpcode.RDMA_READ, local, local, remote);
+        post(left.sendQueue(), WrOpcode.SEND, local, local, null);
         left.stream().onWorkPosted();
         right.stream().onWorkPosted();
         pair.run();

@@ -9,8 +9,8 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.rdmap.Receives;
 import io.sidewarp.engine.rdmap.StreamSettings;
-import io.sidewarp.engine.rdmap.WorkQueue;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.rdmap.WqeQueue;
+import io.sidewarp.engine.verbs.WrOpcode;
 
 /** A stream with its queues, its memory and a recorder of its notifications. */
 public final class Endpoint implements AutoCloseable {
@@ -18,8 +18,8 @@ public final class Endpoint implements AutoCloseable {
     private final TestMemory memory;
     private final boolean ownMemory;
     private final long queuePair;
-    private final WorkQueue sendQueue;
-    private final WorkQueue receiveQueue;
+    private final WqeQueue sendQueue;
+    private final WqeQueue receiveQueue;
     private final RecordingSink completions = new RecordingSink();
     private final RecordingListener events = new RecordingListener();
     private final RdmapStream stream;
@@ -29,8 +29,8 @@ public final class Endpoint implements AutoCloseable {
         ownMemory = options.memory() == null;
         memory = ownMemory ? new TestMemory() : options.memory();
         queuePair = options.queuePair();
-        sendQueue = new WorkQueue(options.queueDepth());
-        receiveQueue = new WorkQueue(options.queueDepth());
+        sendQueue = new WqeQueue(options.queueDepth());
+        receiveQueue = new WqeQueue(options.queueDepth());
         stream = new RdmapStream(
                 llp,
                 new StreamSettings(
@@ -66,11 +66,11 @@ public final class Endpoint implements AutoCloseable {
         return memory;
     }
 
-    public WorkQueue sendQueue() {
+    public WqeQueue sendQueue() {
         return sendQueue;
     }
 
-    public WorkQueue receiveQueue() {
+    public WqeQueue receiveQueue() {
         return receiveQueue;
     }
 
@@ -95,51 +95,51 @@ public final class Endpoint implements AutoCloseable {
     }
 
     public Work write(long id) {
-        return sendWork(Opcode.RDMA_WRITE, id);
+        return sendWork(WrOpcode.RDMA_WRITE, id);
     }
 
     public Work read(long id) {
-        return sendWork(Opcode.RDMA_READ, id);
+        return sendWork(WrOpcode.RDMA_READ, id);
     }
 
     public Work send(long id) {
-        return sendWork(Opcode.SEND, id);
+        return sendWork(WrOpcode.SEND, id);
     }
 
     public Work immediate(long id, long data) {
-        return sendWork(Opcode.IMMEDIATE, id).immediate(data);
+        return sendWork(WrOpcode.IMMEDIATE, id).immediate(data);
     }
 
     /** An operation without masks on 64 bits. */
     public Work fetchAdd(long id, long add) {
-        return sendWork(Opcode.FETCH_ADD, id).add(add, 0);
+        return sendWork(WrOpcode.FETCH_ADD, id).add(add, 0);
     }
 
     /** An operation without masks on 64 bits. */
     public Work compareSwap(long id, long compare, long swap) {
-        return sendWork(Opcode.COMPARE_SWAP, id).compareSwap(compare, -1L, swap, -1L);
+        return sendWork(WrOpcode.COMPARE_SWAP, id).compareSwap(compare, -1L, swap, -1L);
     }
 
     /** A Read of no bytes that completes when everything before it is placed. */
     public Work flush(long id) {
-        return sendWork(Opcode.FLUSH, id);
+        return sendWork(WrOpcode.FLUSH, id);
     }
 
     public Work invalidate(long id, MemoryRegion region) {
-        return sendWork(Opcode.LOCAL_INVALIDATE, id).subject(region, 0);
+        return sendWork(WrOpcode.LOCAL_INVALIDATE, id).subject(region, 0);
     }
 
     /** @param key of the new STag */
     public Work enable(long id, MemoryRegion region, int key) {
-        return sendWork(Opcode.ENABLE, id).subject(region, key);
+        return sendWork(WrOpcode.ENABLE, id).subject(region, key);
     }
 
-    private Work sendWork(Opcode opcode, long id) {
+    private Work sendWork(WrOpcode opcode, long id) {
         return new Work(sendQueue, stream::onWorkPosted, opcode, id);
     }
 
     public Work receive(long id) {
-        return new Work(receiveQueue, stream::onWorkPosted, Opcode.RECEIVE, id);
+        return new Work(receiveQueue, stream::onWorkPosted, WrOpcode.RECEIVE, id);
     }
 
     @Override

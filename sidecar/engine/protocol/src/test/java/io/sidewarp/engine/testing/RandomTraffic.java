@@ -6,7 +6,7 @@ package io.sidewarp.engine.testing;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.rdmap.RdmapControl;
 import io.sidewarp.engine.testing.Link.Side;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -297,7 +297,7 @@ public final class RandomTraffic {
             if (!completed.equals(signaledIds)) {
                 throw new AssertionError("completed " + completed + " instead of " + signaledIds);
             }
-            if (endpoint.completions().sendStatuses().stream().anyMatch(status -> status != CompletionStatus.SUCCESS)) {
+            if (endpoint.completions().sendStatuses().stream().anyMatch(status -> status != CqeStatus.SUCCESS)) {
                 throw new AssertionError(
                         "not all succeeded: " + endpoint.completions().sends());
             }

@@ -5,7 +5,7 @@ package io.sidewarp.engine.testing;
 
 import io.sidewarp.engine.rdmap.CompletionSink;
 import io.sidewarp.engine.rdmap.Wqe;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.StreamError;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +23,7 @@ public final class RecordingSink implements CompletionSink {
     public record Completion(
             boolean receive,
             long id,
-            CompletionStatus status,
+            CqeStatus status,
             long length,
             int control,
             int invalidatedStag,
@@ -47,7 +47,7 @@ public final class RecordingSink implements CompletionSink {
     }
 
     @Override
-    public void onSendCompletion(Wqe wqe, CompletionStatus status, @Nullable StreamError error) {
+    public void onSendCompletion(Wqe wqe, CqeStatus status, @Nullable StreamError error) {
         sends.add(new Completion(false, wqe.id(), status, wqe.length(), 0, 0, wqe.result(), error));
         notified = false;
         onCompletion.run();
@@ -55,12 +55,7 @@ public final class RecordingSink implements CompletionSink {
 
     @Override
     public void onReceiveCompletion(
-            Wqe wqe,
-            CompletionStatus status,
-            long length,
-            int control,
-            int invalidatedStag,
-            @Nullable StreamError error) {
+            Wqe wqe, CqeStatus status, long length, int control, int invalidatedStag, @Nullable StreamError error) {
         receives.add(new Completion(true, wqe.id(), status, length, control, invalidatedStag, wqe.result(), error));
         notified = false;
         onCompletion.run();
@@ -102,12 +97,12 @@ public final class RecordingSink implements CompletionSink {
     }
 
     /** Statuses of {@link #sends()}. */
-    public List<CompletionStatus> sendStatuses() {
+    public List<CqeStatus> sendStatuses() {
         return sends.stream().map(Completion::status).toList();
     }
 
     /** Statuses of {@link #receives()}. */
-    public List<CompletionStatus> receiveStatuses() {
+    public List<CqeStatus> receiveStatuses() {
         return receives.stream().map(Completion::status).toList();
     }
 

@@ -4,28 +4,28 @@
 package io.sidewarp.engine.testing;
 
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.rdmap.WorkQueue;
-import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.rdmap.WqeQueue;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.util.function.Consumer;
 
 /** A work request of a test, on its way into a work queue. */
 public final class Work {
 
-    private final WorkQueue queue;
+    private final WqeQueue queue;
     private final Runnable doorbell;
     private final long id;
-    private Opcode opcode;
-    private Consumer<WorkRequest> content = request -> {};
+    private WrOpcode opcode;
+    private Consumer<Wr> content = request -> {};
     /** @param doorbell called when the work is in the queue */
-    Work(WorkQueue queue, Runnable doorbell, Opcode opcode, long id) {
+    Work(WqeQueue queue, Runnable doorbell, WrOpcode opcode, long id) {
         this.queue = queue;
         this.doorbell = doorbell;
         this.opcode = opcode;
         this.id = id;
     }
 
-    private Work set(Consumer<WorkRequest> change) {
+    private Work set(Consumer<Wr> change) {
         content = content.andThen(change);
         return this;
     }
@@ -57,7 +57,7 @@ public final class Work {
 
     /** Immediate Data, behind a Write or alone. */
     public Work immediate(long data) {
-        opcode = opcode == Opcode.RDMA_WRITE ? Opcode.RDMA_WRITE_WITH_IMMEDIATE : opcode;
+        opcode = opcode == WrOpcode.RDMA_WRITE ? WrOpcode.RDMA_WRITE_WITH_IMMEDIATE : opcode;
         return set(request -> request.immediate(data));
     }
 
@@ -111,7 +111,7 @@ public final class Work {
         if (sequence < 0) {
             throw new AssertionError("the work queue is full");
         }
-        WorkRequest request = new WorkRequest().reset(id, opcode);
+        Wr request = new Wr().reset(id, opcode);
         content.accept(request);
         queue.slot(sequence).set(request);
         queue.publish(sequence);

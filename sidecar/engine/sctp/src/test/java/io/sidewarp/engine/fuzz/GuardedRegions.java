@@ -7,7 +7,7 @@ import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryManager;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.testing.Octets;
 import io.sidewarp.engine.testing.TestMemory;
@@ -86,7 +86,7 @@ final class GuardedRegions {
             KINDS.stream().map(kind -> Octets.pattern(LENGTH, kind.ordinal())).toArray(byte[][]::new);
 
     private final TestMemory memory = new TestMemory();
-    private final ProtectionDomain foreign = new ProtectionDomain(2);
+    private final Pd foreign = new Pd(2);
     // Deregistration ends the region, but the backing stays for the next one.
     private final MemoryManager manager = new MemoryManager(memory.stags(), CompletableFuture::new);
     private final ManagedBacking[] backings = new ManagedBacking[KINDS.size()];

@@ -5,7 +5,7 @@ package io.sidewarp.engine.fuzz;
 
 import io.sidewarp.engine.rdmap.CompletionSink;
 import io.sidewarp.engine.rdmap.Wqe;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.StreamError;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -70,7 +70,7 @@ final class WorkLedger implements CompletionSink {
     }
 
     @Override
-    public void onSendCompletion(Wqe wqe, CompletionStatus status, @Nullable StreamError error) {
+    public void onSendCompletion(Wqe wqe, CqeStatus status, @Nullable StreamError error) {
         completed();
         Posted posted = sends.poll();
         while (posted != null && posted.id() != wqe.id()) {
@@ -78,7 +78,7 @@ final class WorkLedger implements CompletionSink {
             posted = sends.poll();
         }
         Violation.unless(posted != null, "completion of " + wqe.id() + ", which is not outstanding");
-        boolean success = status == CompletionStatus.SUCCESS;
+        boolean success = status == CqeStatus.SUCCESS;
         Violation.unless(!success || !sendFailed, "work " + wqe.id() + " succeeded behind work that failed");
         Violation.unless(!success || posted.signaled(), "unsignaled work " + wqe.id() + " completed");
         sendFailed |= !success;
@@ -86,16 +86,11 @@ final class WorkLedger implements CompletionSink {
 
     @Override
     public void onReceiveCompletion(
-            Wqe wqe,
-            CompletionStatus status,
-            long length,
-            int control,
-            int invalidatedStag,
-            @Nullable StreamError error) {
+            Wqe wqe, CqeStatus status, long length, int control, int invalidatedStag, @Nullable StreamError error) {
         completed();
         Posted posted = receives.poll();
         Violation.unless(posted != null && posted.id() == wqe.id(), "receive " + wqe.id() + " completed out of order");
-        boolean success = status == CompletionStatus.SUCCESS;
+        boolean success = status == CqeStatus.SUCCESS;
         Violation.unless(!success || !receiveFailed, "receive " + wqe.id() + " succeeded behind one that failed");
         Violation.unless(!success || length <= posted.length(), "a message of " + length + " octets overran a receive");
         receiveFailed |= !success;

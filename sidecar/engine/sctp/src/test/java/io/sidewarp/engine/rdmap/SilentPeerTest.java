@@ -16,7 +16,7 @@ import io.sidewarp.engine.testing.EndpointOptions;
 import io.sidewarp.engine.testing.Octets;
 import io.sidewarp.engine.testing.SctpEnd;
 import io.sidewarp.engine.testing.Ulpdus;
-import io.sidewarp.engine.verbs.CompletionStatus;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.RtrKind;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.AfterEach;
@@ -115,7 +115,7 @@ class SilentPeerTest {
 
         assertThat(endpoint.events().states()).containsExactly(StreamState.CLOSING, StreamState.CLOSED);
         assertThat(endpoint.stream().error()).isNull();
-        assertThat(endpoint.completions().sendStatuses()).containsExactly(CompletionStatus.SUCCESS);
+        assertThat(endpoint.completions().sendStatuses()).containsExactly(CqeStatus.SUCCESS);
     }
 
     @ParameterizedTest
@@ -144,7 +144,7 @@ class SilentPeerTest {
         peerEnds(how);
 
         assertLost();
-        assertThat(endpoint.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(endpoint.completions().receiveStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
     @Test
@@ -155,6 +155,6 @@ class SilentPeerTest {
         peerEnds(End.SHUTDOWN);
 
         assertLost();
-        assertThat(endpoint.completions().sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(endpoint.completions().sendStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 }

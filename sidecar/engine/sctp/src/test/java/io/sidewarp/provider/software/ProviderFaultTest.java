@@ -10,20 +10,20 @@ import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.rdmap.StreamSettings;
-import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionParameters;
-import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.MpaPolicy;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.PeerRejectedException;
 import io.sidewarp.engine.verbs.QueuePairState;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.VerbsListener;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
 import io.sidewarp.provider.software.sctp.SoftwareSctp;
 import java.io.IOException;
@@ -69,7 +69,7 @@ class ProviderFaultTest {
     @AutoClose
     private final SoftwareDevice serverDevice = (SoftwareDevice) servers.open();
 
-    private final WorkRequest request = new WorkRequest();
+    private final Wr request = new Wr();
 
     private static int freeUdpPort() {
         try (DatagramSocket socket = new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
@@ -84,7 +84,7 @@ class ProviderFaultTest {
     }
 
     /** A listener that has one request wait at a time. */
-    private Listener listen(Llp llp, ConnectionRequestHandler handler) throws Exception {
+    private VerbsListener listen(Llp llp, ConnectionRequestHandler handler) throws Exception {
         return get(serverDevice.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 new ListenAttributes(llp, MpaPolicy.defaults(), 1, 16, Duration.ofSeconds(10)),
@@ -122,7 +122,7 @@ class ProviderFaultTest {
 
         private final Llp llp;
         private final LinkedBlockingQueue<ConnectionRequest> asked = new LinkedBlockingQueue<>();
-        private final Listener listener;
+        private final VerbsListener listener;
         private volatile boolean throwing;
 
         Door(Llp llp) throws Exception {
@@ -160,8 +160,8 @@ class ProviderFaultTest {
         get(attempt.accepted());
         get(attempt.connected());
         attempt.server().postReceive(1, 0, 8);
-        attempt.client().postSend(request.reset(2, Opcode.SEND).addSge(attempt.client().region, 0, 8));
-        assertThat(attempt.server().awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+        attempt.client().postSend(request.reset(2, WrOpcode.SEND).addSge(attempt.client().region, 0, 8));
+        assertThat(attempt.server().awaitCompletion().status()).isEqualTo(CqeStatus.SUCCESS);
     }
 
     @ParameterizedTest
@@ -247,7 +247,7 @@ class ProviderFaultTest {
             Endpoint client = new Endpoint(clientDevice, 16);
             assertThatThrownBy(() -> get(client.queuePair.connect(door.listener.localAddress(), parameters(llp))))
                     .cause()
-                    .isInstanceOfAny(ConnectionFailedException.class, ConnectionRejectedException.class);
+                    .isInstanceOfAny(ConnectionFailedException.class, PeerRejectedException.class);
             assertGivenBack(client);
         }
 

@@ -9,18 +9,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.verbs.AssociationAttributes;
-import io.sidewarp.engine.verbs.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionParameters;
-import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import io.sidewarp.engine.verbs.ConnectionRequest;
+import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.Device;
-import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
-import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.PeerRejectedException;
 import io.sidewarp.engine.verbs.QueuePairState;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.VerbsListener;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
 import io.sidewarp.provider.software.sctp.SoftwareSctp;
 import java.io.IOException;
@@ -96,7 +96,7 @@ abstract class SctpProviderSuite extends ProviderSuite {
                 Device here = clients.open();
                 Device there = servers.open()) {
             CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
-            Listener listener = there.listen(new InetSocketAddress(0), attributes(), asked::complete)
+            VerbsListener listener = there.listen(new InetSocketAddress(0), attributes(), asked::complete)
                     .get(10, TimeUnit.SECONDS);
             InetSocketAddress remote =
                     new InetSocketAddress(addresses[0], listener.localAddress().getPort());
@@ -147,7 +147,7 @@ abstract class SctpProviderSuite extends ProviderSuite {
     @Requirement("EMPA-9.1-01")
     void aRejectionAsksForNoMoreReadsThanTheInitiatorServes() throws Exception {
         CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
-        Listener listener = listen(asked);
+        VerbsListener listener = listen(asked);
         CompletableFuture<ConnectionAttributes> connected = new Endpoint(clientDevice(), 16)
                 .queuePair.connect(
                         listener.localAddress(),
@@ -160,7 +160,7 @@ abstract class SctpProviderSuite extends ProviderSuite {
         assertThatThrownBy(() -> connected.get(10, TimeUnit.SECONDS))
                 .cause()
                 .isInstanceOfSatisfying(
-                        ConnectionRejectedException.class,
+                        PeerRejectedException.class,
                         rejected -> assertThat(rejected.peerDepths().ord()).hasValue(3));
     }
 
@@ -168,7 +168,7 @@ abstract class SctpProviderSuite extends ProviderSuite {
     @Requirement("SCTP-6.3-02")
     void aListenerThatClosesRejectsNothingThatItsApplicationDidNotReject() throws Exception {
         CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
-        Listener listener = listen(asked);
+        VerbsListener listener = listen(asked);
         CompletableFuture<ConnectionAttributes> connected =
                 new Endpoint(clientDevice(), 16).queuePair.connect(listener.localAddress(), parameters());
         ConnectionRequest undecided = asked.get(10, TimeUnit.SECONDS);
@@ -187,7 +187,7 @@ abstract class SctpProviderSuite extends ProviderSuite {
         List<Endpoint> ends = new ArrayList<>();
         Set<InetSocketAddress> sources = new HashSet<>();
         LinkedBlockingQueue<ConnectionRequest> requests = new LinkedBlockingQueue<>();
-        Listener listener = listen(requests::add);
+        VerbsListener listener = listen(requests::add);
         for (int i = 0; i < 2 * STREAMS; i++) {
             Endpoint client = new Endpoint(clientDevice(), 16);
             Endpoint server = new Endpoint(serverDevice(), 16);
@@ -217,13 +217,13 @@ abstract class SctpProviderSuite extends ProviderSuite {
     void aConnectionOnAnAssociationGoesToTheListenerThatIsThereNow() throws Exception {
         LinkedBlockingQueue<ConnectionRequest> former = new LinkedBlockingQueue<>();
         LinkedBlockingQueue<ConnectionRequest> present = new LinkedBlockingQueue<>();
-        Listener closed = listen(former::add);
+        VerbsListener closed = listen(former::add);
         InetSocketAddress address = closed.localAddress();
         Endpoint first = new Endpoint(clientDevice(), 16);
         long association = connect(first, address, former).association();
         closed.close().get(10, TimeUnit.SECONDS);
 
-        Listener listener =
+        VerbsListener listener =
                 serverDevice().listen(address, attributes(), present::add).get(10, TimeUnit.SECONDS);
         Endpoint second = new Endpoint(clientDevice(), 16);
 
@@ -248,7 +248,7 @@ abstract class SctpProviderSuite extends ProviderSuite {
         Endpoint one = new Endpoint(clientDevice(), 16);
         Endpoint other = new Endpoint(clientDevice(), 16);
         LinkedBlockingQueue<ConnectionRequest> requests = new LinkedBlockingQueue<>();
-        Listener listener = listen(requests::add);
+        VerbsListener listener = listen(requests::add);
         for (Endpoint client : List.of(one, other)) {
             CompletableFuture<ConnectionAttributes> connected =
                     client.queuePair.connect(listener.localAddress(), parameters());
@@ -296,7 +296,7 @@ abstract class SctpProviderSuite extends ProviderSuite {
         Endpoint badServer = new Endpoint(serverDevice(), 64);
         Endpoint goodServer = new Endpoint(serverDevice(), 64);
         LinkedBlockingQueue<ConnectionRequest> requests = new LinkedBlockingQueue<>();
-        Listener listener = listen(requests::add);
+        VerbsListener listener = listen(requests::add);
         bad.queuePair.connect(listener.localAddress(), parameters());
         requests.take().accept(badServer.queuePair, parameters()).get(10, TimeUnit.SECONDS);
         good.queuePair.connect(listener.localAddress(), parameters());
@@ -306,18 +306,18 @@ abstract class SctpProviderSuite extends ProviderSuite {
         assertThat(bad.queuePair.attributes().localAddress())
                 .isEqualTo(good.queuePair.attributes().localAddress());
 
-        WorkRequest request = new WorkRequest();
+        Wr request = new Wr();
         bad.postSend(
-                request.reset(1, Opcode.RDMA_WRITE).addSge(bad.region, 0, 8).remote(0x0102_0304, 0));
+                request.reset(1, WrOpcode.RDMA_WRITE).addSge(bad.region, 0, 8).remote(0x0102_0304, 0));
         bad.awaitState(QueuePairState.CLOSED);
 
         good.fill(3);
         good.postSend(
-                request.reset(2, Opcode.RDMA_WRITE).addSge(good.region, 0, 64).remote(goodServer.region.stag(), 0));
+                request.reset(2, WrOpcode.RDMA_WRITE).addSge(good.region, 0, 64).remote(goodServer.region.stag(), 0));
         good.postSend(
-                request.reset(3, Opcode.RDMA_READ).addSge(good.region, 0, 1).remote(goodServer.region.stag(), 0));
-        assertThat(good.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
-        assertThat(good.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+                request.reset(3, WrOpcode.RDMA_READ).addSge(good.region, 0, 1).remote(goodServer.region.stag(), 0));
+        assertThat(good.awaitCompletion().status()).isEqualTo(CqeStatus.SUCCESS);
+        assertThat(good.awaitCompletion().status()).isEqualTo(CqeStatus.SUCCESS);
         assertThat(goodServer.octets(0, 64)).isEqualTo(good.octets(0, 64));
     }
 
@@ -326,7 +326,7 @@ abstract class SctpProviderSuite extends ProviderSuite {
         Endpoint client = new Endpoint(clientDevice(), 16);
         Endpoint server = new Endpoint(serverDevice(), 16);
         CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
-        Listener listener = serverDevice()
+        VerbsListener listener = serverDevice()
                 .listen(new InetSocketAddress(0), attributes(), asked::complete)
                 .get(10, TimeUnit.SECONDS);
         InetSocketAddress loopback = new InetSocketAddress(

@@ -30,9 +30,9 @@ import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.MpaPolicy;
+import io.sidewarp.engine.verbs.VerbsListener;
 import io.sidewarp.provider.Endpoint;
 import io.sidewarp.provider.software.sctp.SoftwareSctp;
 import java.net.DatagramSocket;
@@ -156,7 +156,7 @@ final class SctpProviderTest extends SctpProviderSuite {
                         .build();
                 Device device = full.open();
                 EngineLoops loops = EngineLoops.create(1, NetSettings.defaults())) {
-            Listener listener = device.listen(new InetSocketAddress(loopback, 0), attributes(), ignored -> {})
+            VerbsListener listener = device.listen(new InetSocketAddress(loopback, 0), attributes(), ignored -> {})
                     .get(10, TimeUnit.SECONDS);
             SctpDestination destination = new SctpDestination(
                     loopback,
@@ -205,7 +205,7 @@ final class SctpProviderTest extends SctpProviderSuite {
         ListenAttributes impatient =
                 new ListenAttributes(Llp.SCTP, MpaPolicy.defaults(), 16, 16, Duration.ofMillis(300));
         InetAddress loopback = InetAddress.getLoopbackAddress();
-        Listener listener = serverDevice()
+        VerbsListener listener = serverDevice()
                 .listen(new InetSocketAddress(loopback, 0), impatient, ignored -> {})
                 .get(10, TimeUnit.SECONDS);
         SctpDestination destination =
@@ -263,7 +263,7 @@ final class SctpProviderTest extends SctpProviderSuite {
         ListenAttributes patient = new ListenAttributes(Llp.SCTP, MpaPolicy.defaults(), 16, 16, Duration.ofHours(1));
         InetAddress loopback = InetAddress.getLoopbackAddress();
         CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
-        Listener listener = serverDevice()
+        VerbsListener listener = serverDevice()
                 .listen(new InetSocketAddress(loopback, 0), patient, asked::complete)
                 .get(10, TimeUnit.SECONDS);
         SctpDestination destination =

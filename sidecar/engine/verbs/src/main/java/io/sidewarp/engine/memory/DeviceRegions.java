@@ -38,7 +38,7 @@ public final class DeviceRegions {
      * @throws IllegalStateException when the domain is deallocated
      */
     public MemoryRegion register(
-            ProtectionDomain protectionDomain,
+            Pd protectionDomain,
             RegionBacking backing,
             Set<AccessRight> access,
             Function<MemorySegment, Registration> registrar) {

@@ -29,13 +29,13 @@ final class FileCreation {
      * @param directory directory of the file; on success the backing takes over the descriptor
      * @param mode mode that creates
      */
-    SharedBacking create(Part part, int directory, String name, CreateMode mode, Holder holder) {
+    SharedBacking create(Part part, int directory, String name, RegionFileMode mode, Holder holder) {
         Found found = files.find(directory, name);
         if (found instanceof Found.Orphan orphan && orphan.of().user() == holder.user()) {
-            if (mode == CreateMode.OPEN_OR_CREATE) {
+            if (mode == RegionFileMode.OPEN_OR_CREATE) {
                 return takeOver(part, directory, name, orphan, holder);
             }
-            if (mode == CreateMode.REPLACE && !files.remove(orphan.identity(), orphan.of())) {
+            if (mode == RegionFileMode.REPLACE && !files.remove(orphan.identity(), orphan.of())) {
                 throw inUse(part.path());
             }
         }

@@ -42,7 +42,7 @@ public final class MemoryManager {
      * @throws RegionException LIMIT when too many regions are registered
      */
     public MemoryRegion register(
-            ProtectionDomain protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair) {
+            Pd protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair) {
         if (queuePair == 0 && attributes.access().contains(AccessRight.REMOTE_INVALIDATE)) {
             throw new IllegalArgumentException("remote invalidation is only for regions of one connection:"
                     + " name the connection, or drop the right");

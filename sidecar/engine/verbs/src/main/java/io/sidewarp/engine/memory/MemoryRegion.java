@@ -39,7 +39,7 @@ public final class MemoryRegion {
     private final long queuePair;
     private final int accessBits;
     private final Set<AccessRight> access;
-    private final ProtectionDomain protectionDomain;
+    private final Pd protectionDomain;
     private final RegionBacking backing;
     private final MemorySegment segment;
     private final CompletableFuture<Void> released = new CompletableFuture<>();
@@ -50,12 +50,7 @@ public final class MemoryRegion {
     private boolean faulted;
     private @Nullable Consumer<MemoryRegion> faultListener;
 
-    MemoryRegion(
-            int stag,
-            ProtectionDomain protectionDomain,
-            RegionBacking backing,
-            RegionAttributes attributes,
-            long queuePair) {
+    MemoryRegion(int stag, Pd protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair) {
         this.stag = stag;
         this.protectionDomain = protectionDomain;
         this.backing = backing;
@@ -87,7 +82,7 @@ public final class MemoryRegion {
         return length;
     }
 
-    public ProtectionDomain protectionDomain() {
+    public Pd protectionDomain() {
         return protectionDomain;
     }
 

@@ -170,7 +170,7 @@ public final class SharedVolume {
      * @throws RegionException when the file cannot become a region
      */
     public SharedBacking open(
-            String relativePath, long offset, long length, CreateMode mode, Holder holder, Admission admission) {
+            String relativePath, long offset, long length, RegionFileMode mode, Holder holder, Admission admission) {
         List<String> names = names(relativePath);
         checkRange(relativePath, offset, length, mode.creates());
         Parent parent = openParent(relativePath, names);
@@ -180,8 +180,9 @@ public final class SharedVolume {
             checkOffset(relativePath, offset, page);
             String name = names.getLast();
             Part part = new Part(relativePath, offset, length, page);
-            if (mode == CreateMode.NONE
-                    || (mode == CreateMode.OPEN_OR_CREATE && files.find(directory, name) instanceof Found.Foreign)) {
+            if (mode == RegionFileMode.NONE
+                    || (mode == RegionFileMode.OPEN_OR_CREATE
+                            && files.find(directory, name) instanceof Found.Foreign)) {
                 SharedBacking backing = openExisting(part, parent, name, admission);
                 LinuxFiles.close(directory);
                 return backing;

@@ -26,7 +26,7 @@ public final class TaggedAccess {
      */
     public static AccessCheck check(
             @Nullable MemoryRegion region,
-            ProtectionDomain protectionDomain,
+            Pd protectionDomain,
             long queuePair,
             int accessBits,
             long taggedOffset,
@@ -46,7 +46,7 @@ public final class TaggedAccess {
      * but one).
      */
     public static AccessCheck checkAssociation(
-            @Nullable MemoryRegion region, ProtectionDomain protectionDomain, long queuePair, int accessBits) {
+            @Nullable MemoryRegion region, Pd protectionDomain, long queuePair, int accessBits) {
         if (region == null || !region.isValid()) {
             return AccessCheck.INVALID_STAG;
         }

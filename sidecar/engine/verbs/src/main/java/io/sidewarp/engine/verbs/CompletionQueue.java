@@ -15,7 +15,7 @@ public interface CompletionQueue extends AutoCloseable {
      * @param into array that is filled from index 0 on
      * @return number of completions that were filled in, 0 when none are waiting
      */
-    int poll(WorkCompletion[] into);
+    int poll(Cqe[] into);
 
     /**
      * Asks for one call of the listener. The call comes at once when completions are waiting, else after the next

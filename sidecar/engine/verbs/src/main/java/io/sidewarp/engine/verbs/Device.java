@@ -4,7 +4,7 @@
 package io.sidewarp.engine.verbs;
 
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.memory.RegionBacking;
 import java.net.InetSocketAddress;
@@ -30,13 +30,13 @@ public interface Device extends AutoCloseable {
         return false;
     }
 
-    ProtectionDomain allocateProtectionDomain();
+    Pd allocateProtectionDomain();
 
     /**
      * Releases a domain. Throws IllegalStateException while regions, queue pairs or shared receive queues use the
      * domain.
      */
-    void deallocateProtectionDomain(ProtectionDomain protectionDomain);
+    void deallocateProtectionDomain(Pd protectionDomain);
 
     /**
      * Registers memory: gives the memory an STag and enables the STag. Blocks while pages are prepared.
@@ -45,7 +45,7 @@ public interface Device extends AutoCloseable {
      *     queue pairs of the domain
      */
     MemoryRegion registerMemory(
-            ProtectionDomain protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair);
+            Pd protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair);
 
     /**
      * Revokes the STag of a region and releases its backing. The future completes when no access through the STag can
@@ -57,12 +57,12 @@ public interface Device extends AutoCloseable {
     CompletionQueue createCompletionQueue(int capacity);
 
     /** @param capacity receives that the queue holds, at least 1 */
-    SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain protectionDomain, int capacity);
+    Srq createSharedReceiveQueue(Pd protectionDomain, int capacity);
 
     QueuePair createQueuePair(QueuePairAttributes attributes);
 
     /** Listens. The future fails with ConnectionFailedException when the device cannot bind the address. */
-    CompletableFuture<Listener> listen(
+    CompletableFuture<VerbsListener> listen(
             InetSocketAddress address, ListenAttributes attributes, ConnectionRequestHandler handler);
 
     /** Returns the SCTP associations that are up, with their counters. */

@@ -19,13 +19,13 @@ public interface QueuePair extends AutoCloseable {
     QueuePairState state();
 
     /** Posts a Write, Read or Send. The request is copied. */
-    PostResult postSend(WorkRequest request);
+    PostResult postSend(Wr request);
 
     /** Posts a receive. Legal from IDLE on, but not with a shared receive queue. The request is copied. */
-    PostResult postReceive(WorkRequest request);
+    PostResult postReceive(Wr request);
 
     /**
-     * Connects. The future fails with {@link ConnectionRejectedException} when the peer rejected, and with
+     * Connects. The future fails with {@link PeerRejectedException} when the peer rejected, and with
      * {@link ConnectionFailedException} for every other failure.
      */
     default CompletableFuture<ConnectionAttributes> connect(InetSocketAddress remote, ConnectionParameters parameters) {
@@ -34,7 +34,7 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * Connects to a peer that has several addresses. Uses the address that is reached first (RFC 8305) and sends the
-     * request to this address only. The future fails with {@link ConnectionRejectedException} when the peer rejected,
+     * request to this address only. The future fails with {@link PeerRejectedException} when the peer rejected,
      * and with {@link ConnectionFailedException} for every other failure.
      *
      * @param remotes addresses of the peer, the preferred address first, at least one. Several addresses need

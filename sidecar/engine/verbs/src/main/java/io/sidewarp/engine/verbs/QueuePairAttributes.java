@@ -3,7 +3,7 @@
 
 package io.sidewarp.engine.verbs;
 
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,16 +16,16 @@ import org.jspecify.annotations.Nullable;
  * @param sharedReceives shared receive queue of the same protection domain, or null for receives of its own
  */
 public record QueuePairAttributes(
-        ProtectionDomain protectionDomain,
+        Pd protectionDomain,
         CompletionQueue sendCompletions,
         CompletionQueue receiveCompletions,
         int sendQueue,
         int receiveQueue,
-        @Nullable SharedReceiveQueue sharedReceives) {
+        @Nullable Srq sharedReceives) {
 
     /** Creates the attributes of a queue pair with receives of its own. */
     public QueuePairAttributes(
-            ProtectionDomain protectionDomain,
+            Pd protectionDomain,
             CompletionQueue sendCompletions,
             CompletionQueue receiveCompletions,
             int sendQueue,

@@ -26,7 +26,7 @@ final class CrashProgram {
                             arguments[i + 1],
                             0,
                             Long.parseLong(arguments[i + 2]),
-                            CreateMode.MUST_BE_NEW,
+                            RegionFileMode.MUST_BE_NEW,
                             holder,
                             (length, access) -> {})
                     .segment()

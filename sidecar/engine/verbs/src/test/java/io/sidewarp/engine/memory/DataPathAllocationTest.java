@@ -20,7 +20,7 @@ class DataPathAllocationTest {
     @Test
     void lookupCheckPlaceAndFetchAllocateNothing(@TempDir Path directory) throws RegionFault {
         MemoryManager manager = new MemoryManager(new StagTable(100), () -> CompletableFuture.completedFuture(null));
-        ProtectionDomain domain = new ProtectionDomain(1);
+        Pd domain = new Pd(1);
         RegionAttributes attributes =
                 new RegionAttributes(Set.of(AccessRight.REMOTE_READ, AccessRight.REMOTE_WRITE), 1L << 40);
         SharedBacking backing = TestVolume.open(new SharedVolume(directory), "region", 0, 1 << 16, true);

@@ -34,7 +34,7 @@ class MemoryManagerTest {
 
     private static final RegionAttributes WRITABLE = new RegionAttributes(Set.of(REMOTE_WRITE), 0);
 
-    private final ProtectionDomain domain = new ProtectionDomain(1);
+    private final Pd domain = new Pd(1);
     private final List<CompletableFuture<Void>> quiescence = new ArrayList<>();
     private final MemoryManager manager = new MemoryManager(new StagTable(2), () -> {
         CompletableFuture<Void> future = new CompletableFuture<>();
@@ -107,7 +107,7 @@ class MemoryManagerTest {
     private static final class Stream {
         private final StagTable stags;
         private final ExecutorService loop;
-        private final ProtectionDomain domain;
+        private final Pd domain;
         private final int stag;
         private final WireBuffer payload = WireBuffer.allocate(1 << 12);
         private final CountDownLatch placing = new CountDownLatch(100);
@@ -115,7 +115,7 @@ class MemoryManagerTest {
         private long placed;
         private long refused;
 
-        Stream(StagTable stags, ExecutorService loop, ProtectionDomain domain, int stag) {
+        Stream(StagTable stags, ExecutorService loop, Pd domain, int stag) {
             this.stags = stags;
             this.loop = loop;
             this.domain = domain;

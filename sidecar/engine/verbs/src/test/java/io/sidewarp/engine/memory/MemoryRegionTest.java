@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class MemoryRegionTest {
 
-    private final ProtectionDomain domain = new ProtectionDomain(1);
+    private final Pd domain = new Pd(1);
     private final ManagedBacking memory = ManagedBacking.allocate(16);
     private final MemoryRegion region = region(memory);
 

@@ -44,7 +44,7 @@ class OrphansTest {
         crash(ALICE, "inbox");
         assertThat(volume.findOrphans()).isEmpty();
 
-        try (SharedBacking backing = open("inbox", LENGTH, CreateMode.OPEN_OR_CREATE, ALICE)) {
+        try (SharedBacking backing = open("inbox", LENGTH, RegionFileMode.OPEN_OR_CREATE, ALICE)) {
             assertThat(first(backing)).isEqualTo(CrashProgram.CONTENT);
             assertThat(backing.existed()).isTrue();
             assertThat(volume.removeOrphans()).isZero();
@@ -59,11 +59,11 @@ class OrphansTest {
         crash(ALICE, "inbox");
         volume.findOrphans();
 
-        try (SharedBacking undone = open("inbox", LENGTH, CreateMode.OPEN_OR_CREATE, ALICE)) {
+        try (SharedBacking undone = open("inbox", LENGTH, RegionFileMode.OPEN_OR_CREATE, ALICE)) {
             undone.keepContent();
         }
 
-        try (SharedBacking next = open("inbox", LENGTH, CreateMode.OPEN_OR_CREATE, ALICE)) {
+        try (SharedBacking next = open("inbox", LENGTH, RegionFileMode.OPEN_OR_CREATE, ALICE)) {
             assertThat(first(next)).isEqualTo(CrashProgram.CONTENT);
             assertThat(next.existed()).isTrue();
         }
@@ -75,8 +75,8 @@ class OrphansTest {
         crash(ALICE, "shorter", "longer");
         volume.findOrphans();
 
-        try (SharedBacking shorter = open("shorter", LENGTH + 100, CreateMode.OPEN_OR_CREATE, ALICE);
-                SharedBacking longer = open("longer", 100, CreateMode.OPEN_OR_CREATE, ALICE)) {
+        try (SharedBacking shorter = open("shorter", LENGTH + 100, RegionFileMode.OPEN_OR_CREATE, ALICE);
+                SharedBacking longer = open("longer", 100, RegionFileMode.OPEN_OR_CREATE, ALICE)) {
             assertThat(first(shorter)).isEqualTo(CrashProgram.CONTENT);
             assertThat(shorter.segment().asSlice(LENGTH).toArray(ValueLayout.JAVA_BYTE))
                     .hasSize(100)
@@ -88,7 +88,7 @@ class OrphansTest {
 
     @Test
     void openOrCreateCreatesAMissingFile() {
-        try (SharedBacking backing = open("new", LENGTH, CreateMode.OPEN_OR_CREATE, ALICE)) {
+        try (SharedBacking backing = open("new", LENGTH, RegionFileMode.OPEN_OR_CREATE, ALICE)) {
             assertThat(first(backing)).isZero();
             assertThat(backing.existed()).isFalse();
         }
@@ -99,11 +99,11 @@ class OrphansTest {
     void openOrCreateOpensAnApplicationsOwnFileAndLeavesIt() throws Exception {
         Files.write(root.resolve("own"), new byte[] {5, 6});
 
-        try (SharedBacking backing = open("own", 2, CreateMode.OPEN_OR_CREATE, ALICE)) {
+        try (SharedBacking backing = open("own", 2, RegionFileMode.OPEN_OR_CREATE, ALICE)) {
             assertThat(first(backing)).isEqualTo((byte) 5);
             assertThat(backing.existed()).isTrue();
         }
-        assertRefused("own", 3, CreateMode.OPEN_OR_CREATE, ALICE, RegionException.Reason.OUT_OF_BOUNDS, "2 bytes");
+        assertRefused("own", 3, RegionFileMode.OPEN_OR_CREATE, ALICE, RegionException.Reason.OUT_OF_BOUNDS, "2 bytes");
         assertThat(root.resolve("own")).hasBinaryContent(new byte[] {5, 6});
     }
 
@@ -112,7 +112,7 @@ class OrphansTest {
         crash(ALICE, "inbox");
         volume.findOrphans();
 
-        try (SharedBacking backing = open("inbox", LENGTH, CreateMode.REPLACE, ALICE)) {
+        try (SharedBacking backing = open("inbox", LENGTH, RegionFileMode.REPLACE, ALICE)) {
             assertThat(first(backing)).isZero();
             assertThat(backing.existed()).isFalse();
         }
@@ -121,9 +121,9 @@ class OrphansTest {
 
     @ParameterizedTest
     @EnumSource(
-            value = CreateMode.class,
+            value = RegionFileMode.class,
             names = {"MUST_BE_NEW", "REPLACE"})
-    void applicationsOwnFileIsNeverReplaced(CreateMode mode) throws Exception {
+    void applicationsOwnFileIsNeverReplaced(RegionFileMode mode) throws Exception {
         Files.writeString(root.resolve("own"), "mine");
 
         assertExists("own", mode, ALICE, "the application's own file");
@@ -135,15 +135,15 @@ class OrphansTest {
         crash(ALICE, "inbox");
         volume.findOrphans();
 
-        assertExists("inbox", CreateMode.MUST_BE_NEW, ALICE, "open-or-create", "replace");
+        assertExists("inbox", RegionFileMode.MUST_BE_NEW, ALICE, "open-or-create", "replace");
         assertThat(root.resolve("inbox")).exists();
     }
 
     @ParameterizedTest
     @EnumSource(
-            value = CreateMode.class,
+            value = RegionFileMode.class,
             names = {"MUST_BE_NEW", "OPEN_OR_CREATE", "REPLACE"})
-    void fileOfAnotherUserIsNotTaken(CreateMode mode) throws Exception {
+    void fileOfAnotherUserIsNotTaken(RegionFileMode mode) throws Exception {
         crash(ALICE, "inbox");
         volume.findOrphans();
 
@@ -153,10 +153,10 @@ class OrphansTest {
 
     @ParameterizedTest
     @EnumSource(
-            value = CreateMode.class,
+            value = RegionFileMode.class,
             names = {"MUST_BE_NEW", "OPEN_OR_CREATE", "REPLACE"})
-    void fileOfALiveRegionIsRefusedAndItsUserLearnsWhichItIs(CreateMode mode) {
-        try (SharedBacking ignored = open("inbox", LENGTH, CreateMode.MUST_BE_NEW, ALICE)) {
+    void fileOfALiveRegionIsRefusedAndItsUserLearnsWhichItIs(RegionFileMode mode) {
+        try (SharedBacking ignored = open("inbox", LENGTH, RegionFileMode.MUST_BE_NEW, ALICE)) {
             assertExists("inbox", mode, ALICE, "region 7 of session \"alice\"");
             assertThatExceptionOfType(RegionException.class)
                     .isThrownBy(() -> open("inbox", LENGTH, mode, BOB))
@@ -175,7 +175,7 @@ class OrphansTest {
         volume.findOrphans();
         assertThat(root.resolve(deep)).exists();
 
-        try (SharedBacking ignored = open("kept", LENGTH, CreateMode.OPEN_OR_CREATE, ALICE)) {
+        try (SharedBacking ignored = open("kept", LENGTH, RegionFileMode.OPEN_OR_CREATE, ALICE)) {
             assertThat(volume.removeOrphans()).isZero();
 
             assertThat(root.resolve("inbox")).doesNotExist();
@@ -192,8 +192,8 @@ class OrphansTest {
         SharedBacking opened = TestVolume.open(volume, "inbox", 0, 0, false);
 
         assertThat(volume.removeOrphans()).isOne();
-        assertExists("inbox", CreateMode.REPLACE, ALICE, "a region that did not create it");
-        assertExists("inbox", CreateMode.OPEN_OR_CREATE, ALICE, "a region that did not create it");
+        assertExists("inbox", RegionFileMode.REPLACE, ALICE, "a region that did not create it");
+        assertExists("inbox", RegionFileMode.OPEN_OR_CREATE, ALICE, "a region that did not create it");
         assertThat(root.resolve("inbox")).exists();
         opened.close();
 
@@ -214,7 +214,7 @@ class OrphansTest {
             replaceByOwn("inbox");
         }
 
-        assertExists("inbox", CreateMode.REPLACE, ALICE, "the application's own file");
+        assertExists("inbox", RegionFileMode.REPLACE, ALICE, "the application's own file");
         assertThat(volume.removeOrphans()).isZero();
 
         assertThat(root.resolve("inbox")).hasContent("mine");
@@ -239,7 +239,7 @@ class OrphansTest {
 
     @Test
     void filesOfAnotherLiveSidecarStay() {
-        try (SharedBacking ignored = open("inbox", LENGTH, CreateMode.MUST_BE_NEW, ALICE)) {
+        try (SharedBacking ignored = open("inbox", LENGTH, RegionFileMode.MUST_BE_NEW, ALICE)) {
             SharedVolume other = new SharedVolume(root);
             assertThat(other.findOrphans()).isEmpty();
 
@@ -269,7 +269,7 @@ class OrphansTest {
         assertThat(records.resolve("1000-0")).doesNotExist();
         assertThat(records.resolve("1000-1")).doesNotExist();
         assertThat(records.resolve("1000-2")).doesNotExist();
-        open("new", LENGTH, CreateMode.MUST_BE_NEW, ALICE).close();
+        open("new", LENGTH, RegionFileMode.MUST_BE_NEW, ALICE).close();
         assertThat(root.resolve("new")).doesNotExist();
     }
 
@@ -289,9 +289,9 @@ class OrphansTest {
                 .hasValueSatisfying(problem ->
                         assertThat(problem).contains(FileRecords.DIRECTORY).contains("mode 0700"));
 
-        try (SharedBacking backing = open("new", LENGTH, CreateMode.MUST_BE_NEW, ALICE)) {
+        try (SharedBacking backing = open("new", LENGTH, RegionFileMode.MUST_BE_NEW, ALICE)) {
             assertThat(backing.length()).isEqualTo(LENGTH);
-            assertExists("new", CreateMode.OPEN_OR_CREATE, ALICE, "region 7");
+            assertExists("new", RegionFileMode.OPEN_OR_CREATE, ALICE, "region 7");
             assertThat(elsewhere).isEmptyDirectory();
         }
         assertThat(root.resolve("new")).doesNotExist();
@@ -299,8 +299,8 @@ class OrphansTest {
 
     @Test
     void recordsCannotBecomeRegions() {
-        try (SharedBacking ignored = open("inbox", LENGTH, CreateMode.MUST_BE_NEW, ALICE)) {
-            for (CreateMode mode : CreateMode.values()) {
+        try (SharedBacking ignored = open("inbox", LENGTH, RegionFileMode.MUST_BE_NEW, ALICE)) {
+            for (RegionFileMode mode : RegionFileMode.values()) {
                 assertRefused(
                         FileRecords.DIRECTORY + "/1000-0/_inbox",
                         LENGTH,
@@ -316,11 +316,11 @@ class OrphansTest {
     void holdsNoDescriptorAfterwards() throws Exception {
         crash(ALICE, "taken", "replaced", "opened", "left");
         volume.findOrphans();
-        open("taken", LENGTH, CreateMode.OPEN_OR_CREATE, ALICE).close();
-        open("replaced", LENGTH, CreateMode.REPLACE, ALICE).close();
+        open("taken", LENGTH, RegionFileMode.OPEN_OR_CREATE, ALICE).close();
+        open("replaced", LENGTH, RegionFileMode.REPLACE, ALICE).close();
         TestVolume.open(volume, "opened", 0, 0, false).close();
-        assertExists("left", CreateMode.REPLACE, BOB, "another user");
-        assertRefused("left", Long.MAX_VALUE, CreateMode.OPEN_OR_CREATE, ALICE, null, "left");
+        assertExists("left", RegionFileMode.REPLACE, BOB, "another user");
+        assertRefused("left", Long.MAX_VALUE, RegionFileMode.OPEN_OR_CREATE, ALICE, null, "left");
         volume.removeOrphans();
 
         try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
@@ -338,7 +338,7 @@ class OrphansTest {
         }
     }
 
-    private SharedBacking open(String path, long length, CreateMode mode, Holder holder) {
+    private SharedBacking open(String path, long length, RegionFileMode mode, Holder holder) {
         return volume.open(path, 0, length, mode, holder, (octets, access) -> {});
     }
 
@@ -346,14 +346,14 @@ class OrphansTest {
         return backing.segment().get(ValueLayout.JAVA_BYTE, 0);
     }
 
-    private void assertExists(String path, CreateMode mode, Holder holder, String... hints) {
+    private void assertExists(String path, RegionFileMode mode, Holder holder, String... hints) {
         for (String hint : hints) {
             assertRefused(path, LENGTH, mode, holder, RegionException.Reason.ALREADY_EXISTS, hint);
         }
     }
 
     private void assertRefused(
-            String path, long length, CreateMode mode, Holder holder, RegionException.Reason reason, String hint) {
+            String path, long length, RegionFileMode mode, Holder holder, RegionException.Reason reason, String hint) {
         assertThatExceptionOfType(RegionException.class)
                 .isThrownBy(() -> open(path, length, mode, holder))
                 .withMessageContaining(hint)

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 
 class StagTableTest {
 
-    private final ProtectionDomain domain = new ProtectionDomain(1);
+    private final Pd domain = new Pd(1);
     private final ManagedBacking memory = ManagedBacking.allocate(1);
 
     @AfterEach

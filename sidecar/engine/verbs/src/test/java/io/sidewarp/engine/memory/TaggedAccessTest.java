@@ -22,7 +22,7 @@ class TaggedAccessTest {
     private static final int LENGTH = 4096;
     private static final long QP = 3;
 
-    private final ProtectionDomain domain = new ProtectionDomain(1);
+    private final Pd domain = new Pd(1);
     private final ManagedBacking memory = ManagedBacking.allocate(LENGTH);
 
     @AfterEach
@@ -113,7 +113,7 @@ class TaggedAccessTest {
     @Requirement({"RDMAP-8.1.1-01", "DDP-7.1-06"})
     void aStreamOfAnotherDomainHasNoAccess() {
         MemoryRegion region = region(BASE, 0, REMOTE_WRITE);
-        ProtectionDomain sameNumber = new ProtectionDomain(domain.id());
+        Pd sameNumber = new Pd(domain.id());
 
         assertThat(TaggedAccess.check(region, sameNumber, QP, REMOTE_WRITE.bit(), BASE, 1))
                 .isEqualTo(AccessCheck.NOT_ASSOCIATED);
@@ -148,7 +148,7 @@ class TaggedAccessTest {
     @Test
     void theFirstFailingCheckDecides() {
         MemoryRegion region = region(BASE, QP, REMOTE_READ);
-        ProtectionDomain other = new ProtectionDomain(2);
+        Pd other = new Pd(2);
 
         assertThat(TaggedAccess.check(region, other, QP, REMOTE_WRITE.bit(), -1, 2))
                 .isEqualTo(AccessCheck.NOT_ASSOCIATED);

@@ -19,7 +19,7 @@ final class TestVolume {
 
     static SharedBacking open(
             SharedVolume volume, String path, long offset, long length, boolean create, Admission admission) {
-        CreateMode mode = create ? CreateMode.MUST_BE_NEW : CreateMode.NONE;
+        RegionFileMode mode = create ? RegionFileMode.MUST_BE_NEW : RegionFileMode.NONE;
         return volume.open(path, offset, length, mode, NOBODY, admission);
     }
 }

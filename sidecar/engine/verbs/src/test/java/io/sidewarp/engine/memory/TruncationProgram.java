@@ -71,10 +71,7 @@ final class TruncationProgram {
         truncated = false;
         MemoryManager manager = new MemoryManager(new StagTable(2), () -> CompletableFuture.completedFuture(null));
         MemoryRegion region = manager.register(
-                new ProtectionDomain(1),
-                TestVolume.open(volume, name, 0, LENGTH, true),
-                new RegionAttributes(Set.of(), 0),
-                0);
+                new Pd(1), TestVolume.open(volume, name, 0, LENGTH, true), new RegionAttributes(Set.of(), 0), 0);
         CountDownLatch warm = new CountDownLatch(1);
         FutureTask<String> copies = new FutureTask<>(() -> outcome(kind, region, size, warm));
         Thread thread = new Thread(copies, name);

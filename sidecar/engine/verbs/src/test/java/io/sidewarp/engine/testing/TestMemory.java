@@ -8,7 +8,7 @@ import io.sidewarp.engine.memory.AtomicUnit;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryManager;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.memory.RegionBacking;
 import io.sidewarp.engine.memory.StagTable;
@@ -30,7 +30,7 @@ public final class TestMemory implements AutoCloseable {
 
     private final StagTable stags = new StagTable(MOST_REGIONS);
     private final MemoryManager manager = new MemoryManager(stags, () -> CompletableFuture.completedFuture(null));
-    private final ProtectionDomain protectionDomain = new ProtectionDomain(1);
+    private final Pd protectionDomain = new Pd(1);
     private final AtomicUnit atomics = new AtomicUnit();
 
     public StagTable stags() {
@@ -47,7 +47,7 @@ public final class TestMemory implements AutoCloseable {
     }
 
     /** The domain of the regions that are registered without naming one. */
-    public ProtectionDomain protectionDomain() {
+    public Pd protectionDomain() {
         return protectionDomain;
     }
 
@@ -72,18 +72,13 @@ public final class TestMemory implements AutoCloseable {
     }
 
     /** Any region. */
-    public MemoryRegion region(
-            ProtectionDomain domain, long queuePair, long baseTaggedOffset, int length, AccessRight... rights) {
+    public MemoryRegion region(Pd domain, long queuePair, long baseTaggedOffset, int length, AccessRight... rights) {
         return register(domain, queuePair, baseTaggedOffset, ManagedBacking.allocate(length), rights);
     }
 
     /** A region over any backing. */
     public MemoryRegion register(
-            ProtectionDomain domain,
-            long queuePair,
-            long baseTaggedOffset,
-            RegionBacking backing,
-            AccessRight... rights) {
+            Pd domain, long queuePair, long baseTaggedOffset, RegionBacking backing, AccessRight... rights) {
         return manager.register(
                 domain, backing, new RegionAttributes(Set.copyOf(List.of(rights)), baseTaggedOffset), queuePair);
     }

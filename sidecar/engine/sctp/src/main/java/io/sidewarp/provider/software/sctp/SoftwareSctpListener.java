@@ -12,7 +12,7 @@ import io.sidewarp.engine.net.sctp.SctpEndpoint;
 import io.sidewarp.engine.net.sctp.SctpListener;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
 import io.sidewarp.engine.verbs.ListenAttributes;
-import io.sidewarp.engine.verbs.Listener;
+import io.sidewarp.engine.verbs.VerbsListener;
 import io.sidewarp.provider.software.SoftwareDevice;
 import io.sidewarp.provider.software.SoftwareListener;
 import java.io.IOException;
@@ -47,7 +47,7 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
     }
 
     @Override
-    protected CompletableFuture<Listener> listen(InetSocketAddress address) {
+    protected CompletableFuture<VerbsListener> listen(InetSocketAddress address) {
         List<InetAddress> addresses;
         try {
             addresses = address.getAddress().isAnyLocalAddress() ? localAddresses() : List.of(address.getAddress());
@@ -58,7 +58,7 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
         for (InetAddress local : addresses) {
             port = port.thenCompose(chosen -> network.endpoint(local).thenCompose(endpoint -> bind(endpoint, chosen)));
         }
-        return port.<Listener>thenApply(chosen -> {
+        return port.<VerbsListener>thenApply(chosen -> {
                     localAddress = new InetSocketAddress(address.getAddress(), chosen);
                     return this;
                 })

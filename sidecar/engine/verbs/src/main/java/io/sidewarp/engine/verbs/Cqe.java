@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
  * One completion, filled by {@link CompletionQueue#poll}. The caller owns the instance and may reuse it for the next
  * poll. Not thread-safe.
  */
-public final class WorkCompletion {
+public final class Cqe {
 
     private long id;
     private long queuePair;
-    private Opcode opcode = Opcode.SEND;
-    private CompletionStatus status = CompletionStatus.SUCCESS;
+    private WrOpcode opcode = WrOpcode.SEND;
+    private CqeStatus status = CqeStatus.SUCCESS;
     private long length;
     private boolean solicited;
     private boolean invalidated;
@@ -24,7 +24,7 @@ public final class WorkCompletion {
     private @Nullable StreamError error;
 
     /** Sets all fields. Called by providers. */
-    public void set(long newId, long newQueuePair, Opcode newOpcode, CompletionStatus newStatus, long newLength) {
+    public void set(long newId, long newQueuePair, WrOpcode newOpcode, CqeStatus newStatus, long newLength) {
         id = newId;
         queuePair = newQueuePair;
         opcode = newOpcode;
@@ -39,7 +39,7 @@ public final class WorkCompletion {
     }
 
     /** Copies all fields of another completion. Called by providers. */
-    public void set(WorkCompletion other) {
+    public void set(Cqe other) {
         set(other.id, other.queuePair, other.opcode, other.status, other.length);
         setReceived(other.solicited, other.invalidated, other.invalidatedStag);
         setResult(other.immediate, other.result);
@@ -78,11 +78,11 @@ public final class WorkCompletion {
         return queuePair;
     }
 
-    public Opcode opcode() {
+    public WrOpcode opcode() {
         return opcode;
     }
 
-    public CompletionStatus status() {
+    public CqeStatus status() {
         return status;
     }
 

@@ -4,7 +4,7 @@
 package io.sidewarp.engine.memory;
 
 /** Handling of a file of the shared volume when a part of the file becomes a region. */
-public enum CreateMode {
+public enum RegionFileMode {
     /** The file must exist. It remains after the region is deregistered. */
     NONE,
     /** The file must not exist. It is created now, and removed with the region. */

@@ -4,14 +4,14 @@
 package io.sidewarp.engine.verbs;
 
 /** Thrown when the peer's application rejected the connection. */
-public final class ConnectionRejectedException extends Exception {
+public final class PeerRejectedException extends Exception {
 
     private static final long serialVersionUID = 1L;
 
     private final byte[] privateData;
     private final transient ReadDepths peerDepths;
 
-    public ConnectionRejectedException(String message, byte[] privateData, ReadDepths peerDepths) {
+    public PeerRejectedException(String message, byte[] privateData, ReadDepths peerDepths) {
         super(message);
         this.privateData = privateData.clone();
         this.peerDepths = peerDepths;

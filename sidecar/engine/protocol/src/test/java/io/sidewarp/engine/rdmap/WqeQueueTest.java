@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.testing.TestMemory;
-import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.engine.verbs.Wr;
+import io.sidewarp.engine.verbs.WrOpcode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class WorkQueueTest {
+class WqeQueueTest {
 
     private static final int POSTERS = 4;
     private static final int REQUESTS_EACH = 20_000;
@@ -32,22 +32,22 @@ class WorkQueueTest {
     @AutoClose
     private final TestMemory memory = new TestMemory();
 
-    private static long fill(WorkQueue queue, long id) {
+    private static long fill(WqeQueue queue, long id) {
         long sequence = queue.claim();
         if (sequence >= 0) {
-            queue.slot(sequence).set(new WorkRequest().reset(id, Opcode.SEND));
+            queue.slot(sequence).set(new Wr().reset(id, WrOpcode.SEND));
         }
         return sequence;
     }
 
-    private static void post(WorkQueue queue, long id) {
+    private static void post(WqeQueue queue, long id) {
         queue.publish(fill(queue, id));
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4})
     void whoeverHearsOfACompletionMayPostWhileTheElementIsStillRead(int capacity) {
-        WorkQueue queue = new WorkQueue(capacity);
+        WqeQueue queue = new WqeQueue(capacity);
         for (int i = 0; i < capacity; i++) {
             post(queue, i);
         }
@@ -69,7 +69,7 @@ class WorkQueueTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 7, 8, 100})
     void aQueueMakesOneElementMoreThanItHolds(int capacity) {
-        WorkQueue queue = new WorkQueue(capacity);
+        WqeQueue queue = new WqeQueue(capacity);
         Set<Wqe> made = Collections.newSetFromMap(new IdentityHashMap<>());
         for (int i = 0; i < 4 * capacity + 4; i++) {
             post(queue, i);
@@ -82,7 +82,7 @@ class WorkQueueTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 7, 8, 100})
     void aQueueHoldsAsManyElementsAsItsCapacity(int capacity) {
-        WorkQueue queue = new WorkQueue(capacity);
+        WqeQueue queue = new WqeQueue(capacity);
         for (int round = 0; round < 3; round++) {
             for (int i = 0; i < capacity; i++) {
                 post(queue, i);
@@ -103,12 +103,12 @@ class WorkQueueTest {
     @ParameterizedTest
     @ValueSource(ints = {0, -1})
     void aQueueWithoutCapacityIsRefused(int capacity) {
-        assertThatThrownBy(() -> new WorkQueue(capacity)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new WqeQueue(capacity)).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
     void anElementIsSeenWhenItIsPublishedAndNotBefore() {
-        WorkQueue queue = new WorkQueue(4);
+        WqeQueue queue = new WqeQueue(4);
         long first = fill(queue, 1);
         long second = fill(queue, 2);
 
@@ -124,7 +124,7 @@ class WorkQueueTest {
 
     @Test
     void elementsAreStartedInOrderAndRetiredInOrder() {
-        WorkQueue queue = new WorkQueue(4);
+        WqeQueue queue = new WqeQueue(4);
         post(queue, 1);
         post(queue, 2);
         queue.advance();
@@ -138,7 +138,7 @@ class WorkQueueTest {
 
     @Test
     void anElementThatRetiresWithoutBeingStartedIsNotStartedLater() {
-        WorkQueue queue = new WorkQueue(4);
+        WqeQueue queue = new WqeQueue(4);
         post(queue, 1);
         post(queue, 2);
 
@@ -149,7 +149,7 @@ class WorkQueueTest {
 
     @Test
     void drainingHandsOverEverythingOnceAndInOrder() {
-        WorkQueue queue = new WorkQueue(8);
+        WqeQueue queue = new WqeQueue(8);
         for (int i = 0; i < 8; i++) {
             post(queue, i);
         }
@@ -164,11 +164,11 @@ class WorkQueueTest {
 
     @Test
     void aRetiredElementForgetsItsRegions() {
-        WorkQueue queue = new WorkQueue(1);
+        WqeQueue queue = new WqeQueue(1);
         MemoryRegion region = memory.region(8);
         long sequence = queue.claim();
         Wqe wqe = queue.slot(sequence);
-        wqe.set(new WorkRequest().reset(1, Opcode.SEND).addSge(region, 0, 8));
+        wqe.set(new Wr().reset(1, WrOpcode.SEND).addSge(region, 0, 8));
         queue.publish(sequence);
         region.invalidate();
         assertThat(wqe.unusableRegion()).isSameAs(region);
@@ -180,10 +180,10 @@ class WorkQueueTest {
 
     @Test
     void aSlotStartsAfreshEachTime() {
-        WorkQueue queue = new WorkQueue(1);
+        WqeQueue queue = new WqeQueue(1);
         Wqe wqe = queue.slot(queue.claim());
-        wqe.set(new WorkRequest()
-                .reset(1, Opcode.SEND)
+        wqe.set(new Wr()
+                .reset(1, WrOpcode.SEND)
                 .fence(true)
                 .remote(5, 6)
                 .invalidateStag(7)
@@ -196,7 +196,7 @@ class WorkQueueTest {
         queue.retire();
 
         wqe = queue.slot(queue.claim());
-        wqe.set(new WorkRequest().reset(2, Opcode.SEND).signaled(false));
+        wqe.set(new Wr().reset(2, WrOpcode.SEND).signaled(false));
 
         assertThat(wqe.id()).isEqualTo(2);
         assertThat(wqe.length()).isZero();
@@ -213,8 +213,8 @@ class WorkQueueTest {
     }
 
     /** Posts its share, waiting for room as a well-behaved poster does. */
-    private static void postShare(WorkQueue queue, int poster, CountDownLatch start, AtomicBoolean failed) {
-        WorkRequest request = new WorkRequest();
+    private static void postShare(WqeQueue queue, int poster, CountDownLatch start, AtomicBoolean failed) {
+        Wr request = new Wr();
         try {
             start.await();
             for (int i = 0; i < REQUESTS_EACH; i++) {
@@ -227,7 +227,8 @@ class WorkQueueTest {
                     sequence = queue.claim();
                 }
                 queue.slot(sequence)
-                        .set(request.reset((long) poster << 32 | i, Opcode.SEND).remote(poster, i));
+                        .set(request.reset((long) poster << 32 | i, WrOpcode.SEND)
+                                .remote(poster, i));
                 queue.publish(sequence);
             }
         } catch (InterruptedException e) {
@@ -239,7 +240,7 @@ class WorkQueueTest {
     @ValueSource(ints = {1, 5, 64})
     @Timeout(60)
     void manyPostersAndOneConsumerLoseNothingAndKeepEachPostersOrder(int capacity) throws InterruptedException {
-        WorkQueue queue = new WorkQueue(capacity);
+        WqeQueue queue = new WqeQueue(capacity);
         CountDownLatch start = new CountDownLatch(1);
         AtomicBoolean failed = new AtomicBoolean();
         List<Thread> posters = new ArrayList<>();

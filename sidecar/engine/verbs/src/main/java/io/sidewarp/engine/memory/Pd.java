@@ -7,7 +7,7 @@ package io.sidewarp.engine.memory;
  * A protection domain. Regions are reachable only through queue pairs of the same domain (RFC 5040 section 8.1.1).
  * Counts its users, so that the domain cannot be deallocated while it is in use. Compared by identity. Thread-safe.
  */
-public final class ProtectionDomain {
+public final class Pd {
 
     private final long id;
     private long regions;
@@ -16,7 +16,7 @@ public final class ProtectionDomain {
     private boolean deallocated;
 
     /** @param id number within the device, not 0 */
-    public ProtectionDomain(long id) {
+    public Pd(long id) {
         this.id = id;
     }
 

@@ -4,7 +4,7 @@
 package io.sidewarp.engine.verbs;
 
 /** Outcome of a work request. */
-public enum CompletionStatus {
+public enum CqeStatus {
     SUCCESS,
     /** The queue pair left its operational state before the work was carried out. */
     FLUSHED,

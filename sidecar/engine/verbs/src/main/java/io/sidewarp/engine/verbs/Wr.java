@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * One work request. The caller fills it, and posting copies it. One instance serves any number of posts without
  * allocation. Not thread-safe.
  */
-public final class WorkRequest {
+public final class Wr {
 
     /** Scatter/gather elements that a work request can carry. */
     public static final int MAX_SGE = 16;
@@ -26,7 +26,7 @@ public final class WorkRequest {
     private long length;
 
     private long id;
-    private Opcode opcode = Opcode.SEND;
+    private WrOpcode opcode = WrOpcode.SEND;
     private int remoteStag;
     private long remoteTaggedOffset;
     private boolean solicited;
@@ -45,7 +45,7 @@ public final class WorkRequest {
     private int key;
 
     /** Clears all fields and begins a new request. */
-    public WorkRequest reset(long newId, Opcode newOpcode) {
+    public Wr reset(long newId, WrOpcode newOpcode) {
         for (int i = 0; i < sgeCount; i++) {
             regions[i] = null;
         }
@@ -79,7 +79,7 @@ public final class WorkRequest {
      * @param octets length of the part
      * @throws IllegalStateException beyond {@link #MAX_SGE} elements
      */
-    public WorkRequest addSge(MemoryRegion region, long offset, long octets) {
+    public Wr addSge(MemoryRegion region, long offset, long octets) {
         if (sgeCount == MAX_SGE) {
             throw new IllegalStateException("a work request takes at most " + MAX_SGE + " scatter/gather elements");
         }
@@ -94,26 +94,26 @@ public final class WorkRequest {
     /**
      * Sets the peer's memory for RDMA Write, RDMA Read and atomic operations. Atomic operations need 8 aligned bytes.
      */
-    public WorkRequest remote(int stag, long taggedOffset) {
+    public Wr remote(int stag, long taggedOffset) {
         remoteStag = stag;
         remoteTaggedOffset = taggedOffset;
         return this;
     }
 
     /** Sets Solicited Event for a Send or Immediate Data. */
-    public WorkRequest solicited(boolean value) {
+    public Wr solicited(boolean value) {
         solicited = value;
         return this;
     }
 
     /** Waits until all RDMA Reads and atomic operations posted earlier are complete (RFC 5040 Appendix B). */
-    public WorkRequest fence(boolean value) {
+    public Wr fence(boolean value) {
         fence = value;
         return this;
     }
 
     /** Waits until all earlier posted work is complete and no longer uses local memory. */
-    public WorkRequest localFence(boolean value) {
+    public Wr localFence(boolean value) {
         localFence = value;
         return this;
     }
@@ -122,7 +122,7 @@ public final class WorkRequest {
      * Sets the region of LOCAL_INVALIDATE. Only this queue pair may use that region. LOCAL_INVALIDATE and ENABLE wait
      * for earlier Reads and atomic operations whose results go to their region.
      */
-    public WorkRequest invalidate(MemoryRegion region) {
+    public Wr invalidate(MemoryRegion region) {
         subject = Objects.requireNonNull(region);
         return this;
     }
@@ -133,37 +133,37 @@ public final class WorkRequest {
      *
      * @param newKey key of 8 bits, preferably a different key each time
      */
-    public WorkRequest enable(MemoryRegion region, int newKey) {
+    public Wr enable(MemoryRegion region, int newKey) {
         subject = Objects.requireNonNull(region);
         key = newKey;
         return this;
     }
 
     /** Sets whether the work makes a completion when it succeeds. Failures always make a completion. */
-    public WorkRequest signaled(boolean value) {
+    public Wr signaled(boolean value) {
         signaled = value;
         return this;
     }
 
     /**
      * Sets whether the work completes only when the peer's RDMA layer has placed this work and all earlier work. The
-     * effect is that of a {@link Opcode#FLUSH} after the work. Reads and atomic operations always do this. Local work
+     * effect is that of a {@link WrOpcode#FLUSH} after the work. Reads and atomic operations always do this. Local work
      * takes no flush.
      */
-    public WorkRequest flush(boolean value) {
+    public Wr flush(boolean value) {
         flush = value;
         return this;
     }
 
     /** Makes the request a Send with Invalidate and sets the peer's STag to invalidate. */
-    public WorkRequest invalidateStag(int stag) {
+    public Wr invalidateStag(int stag) {
         invalidate = true;
         invalidateStag = stag;
         return this;
     }
 
     /** Sets the 8 bytes of Immediate Data. The most significant byte is sent first. */
-    public WorkRequest immediate(long data) {
+    public Wr immediate(long data) {
         immediate = data;
         return this;
     }
@@ -173,7 +173,7 @@ public final class WorkRequest {
      *
      * @param mask most significant bit of each field that is added on its own; 0 for one field of 64 bits
      */
-    public WorkRequest add(long value, long mask) {
+    public Wr add(long value, long mask) {
         operand = value;
         operandMask = mask;
         return this;
@@ -185,7 +185,7 @@ public final class WorkRequest {
      * @param mask bits that must be equal; 0 swaps unconditionally
      * @param swapMask bits that are replaced
      */
-    public WorkRequest compareSwap(long value, long mask, long swap, long swapMask) {
+    public Wr compareSwap(long value, long mask, long swap, long swapMask) {
         compare = value;
         compareMask = mask;
         operand = swap;
@@ -197,7 +197,7 @@ public final class WorkRequest {
         return id;
     }
 
-    public Opcode opcode() {
+    public WrOpcode opcode() {
         return opcode;
     }
 

@@ -8,7 +8,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 
 /** A bound address at which peers can connect. */
-public interface Listener {
+public interface VerbsListener {
 
     InetSocketAddress localAddress();
 

@@ -9,9 +9,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import org.junit.jupiter.api.Test;
 
-class ProtectionDomainTest {
+class PdTest {
 
-    private final ProtectionDomain domain = new ProtectionDomain(7);
+    private final Pd domain = new Pd(7);
 
     @Test
     void countsItsUsers() {

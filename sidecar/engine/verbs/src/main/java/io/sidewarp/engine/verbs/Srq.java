@@ -7,10 +7,10 @@ package io.sidewarp.engine.verbs;
  * Receive queue that several queue pairs of a protection domain share. Each message takes the oldest receive. The
  * completion goes to the receive completion queue of the queue pair that took the receive. Thread-safe.
  */
-public interface SharedReceiveQueue extends AutoCloseable {
+public interface Srq extends AutoCloseable {
 
     /** Posts a receive into regions that all queue pairs of the domain may use. The request is copied. */
-    PostResult postReceive(WorkRequest request);
+    PostResult postReceive(Wr request);
 
     /** Receives that can be posted or in use at a time. */
     int capacity();

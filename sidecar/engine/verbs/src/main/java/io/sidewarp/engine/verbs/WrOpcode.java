@@ -4,12 +4,12 @@
 package io.sidewarp.engine.verbs;
 
 /** Operations of a work request. */
-public enum Opcode {
+public enum WrOpcode {
     /** RDMA Write (RFC 5040 section 5.1). */
     RDMA_WRITE,
     /** RDMA Read (RFC 5040 section 5.2). */
     RDMA_READ,
-    /** Send (RFC 5040 section 5.3). Flags and {@link WorkRequest#invalidateStag} select one of the four types. */
+    /** Send (RFC 5040 section 5.3). Flags and {@link Wr#invalidateStag} select one of the four types. */
     SEND,
     /** Receive of a Send-type message or of Immediate Data. */
     RECEIVE,

@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
  * therefore has at least one slot more than the capacity. Only {@link #post} uses a lock. An element is allocated at
  * its first use and recycled in turn.
  */
-public final class WorkQueue {
+public final class WqeQueue {
 
     private static final VarHandle COMPLETED;
 
     static {
         try {
-            COMPLETED = MethodHandles.lookup().findVarHandle(WorkQueue.class, "completed", long.class);
+            COMPLETED = MethodHandles.lookup().findVarHandle(WqeQueue.class, "completed", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -43,7 +43,7 @@ public final class WorkQueue {
     private long next;
 
     /** @param capacity elements that can be outstanding, at least 1 */
-    public WorkQueue(int capacity) {
+    public WqeQueue(int capacity) {
         if (capacity < 1) {
             throw new IllegalArgumentException("a work queue has at least 1 element, not " + capacity);
         }
