@@ -9,7 +9,9 @@ import io.sidewarp.v1.ConnectionCounters;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.DeviceInfo;
 import io.sidewarp.v1.Limits;
+import io.sidewarp.v1.Llp;
 import io.sidewarp.v1.RdmaError;
+import io.sidewarp.v1.Region;
 import io.sidewarp.v1.SessionInfo;
 import java.util.List;
 import java.util.Optional;
@@ -75,7 +77,7 @@ final class Descriptions {
                 connection.getWaiting(),
                 connection.hasError() ? Optional.of(error(connection.getError())) : Optional.empty(),
                 connection.getInitiator(),
-                connection.getLlp() == io.sidewarp.v1.Llp.LLP_SCTP ? LowerLayerProtocol.SCTP : LowerLayerProtocol.TCP,
+                connection.getLlp() == Llp.LLP_SCTP ? LowerLayerProtocol.SCTP : LowerLayerProtocol.TCP,
                 connection.getLocalAddress(),
                 connection.getLocalPort(),
                 connection.getRemoteAddress(),
@@ -166,7 +168,7 @@ final class Descriptions {
                 path.getPathMtu());
     }
 
-    static RegionInfo region(io.sidewarp.v1.Region region) {
+    static RegionInfo region(Region region) {
         return new RegionInfo(
                 region.getId(),
                 region.getSessionName(),

@@ -14,6 +14,7 @@ import io.sidewarp.v1.ImmediateWork;
 import io.sidewarp.v1.LocalInvalidateWork;
 import io.sidewarp.v1.ReadWork;
 import io.sidewarp.v1.ReceiveWork;
+import io.sidewarp.v1.RemoteAddress;
 import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.WriteWork;
 import java.util.List;
@@ -142,8 +143,8 @@ final class Protos {
         return java.time.Duration.ofSeconds(duration.getSeconds(), duration.getNanos());
     }
 
-    private static io.sidewarp.v1.RemoteAddress remote(WorkRequest request) {
-        return io.sidewarp.v1.RemoteAddress.newBuilder()
+    private static RemoteAddress remote(WorkRequest request) {
+        return RemoteAddress.newBuilder()
                 .setStag(request.remote().stag())
                 .setTaggedOffset(request.remote().taggedOffset())
                 .build();

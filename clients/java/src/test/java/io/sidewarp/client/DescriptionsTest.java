@@ -16,6 +16,7 @@ import io.sidewarp.v1.DeviceInfo;
 import io.sidewarp.v1.Llp;
 import io.sidewarp.v1.ReadDepthNegotiation;
 import io.sidewarp.v1.ReadyIndication;
+import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RegionState;
 import io.sidewarp.v1.SessionInfo;
 import java.lang.reflect.RecordComponent;
@@ -43,7 +44,7 @@ class DescriptionsTest {
         check(bit, SessionInfo.newBuilder(), Descriptions::session);
         check(bit, io.sidewarp.v1.Connection.newBuilder(), Descriptions::connection);
         check(bit, ConnectionStateChange.newBuilder(), Descriptions::event);
-        check(bit, io.sidewarp.v1.Region.newBuilder(), Descriptions::region);
+        check(bit, Region.newBuilder(), Descriptions::region);
         check(bit, Association.newBuilder(), Descriptions::association);
     }
 

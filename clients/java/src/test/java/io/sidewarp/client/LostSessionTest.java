@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.grpc.Status;
+import io.sidewarp.v1.WorkCompletion;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class LostSessionTest extends FakeSidecarTest {
 
     private static final Sge SGE = new Sge(5, 0, 64);
-    private static final io.sidewarp.v1.WorkCompletion SUCCESS =
+    private static final WorkCompletion SUCCESS =
             FakeTransfer.completion(COMPLETION_STATUS_SUCCESS).build();
     private static final RemoteAddress REMOTE = new RemoteAddress(0x77, 0);
 

@@ -9,6 +9,7 @@ import static io.sidewarp.v1.Retry.RETRY_AFTER_RECONNECTING;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
+import io.sidewarp.v1.WorkCompletion;
 import org.junit.jupiter.api.Test;
 
 class WorkFailedExceptionTest {
@@ -31,7 +32,7 @@ class WorkFailedExceptionTest {
         assertThat(failure.retry()).isEqualTo(Retry.NEVER);
     }
 
-    private static WorkFailedException failure(io.sidewarp.v1.WorkCompletion.Builder completion) {
+    private static WorkFailedException failure(WorkCompletion.Builder completion) {
         return new WorkFailedException(Protos.completion(completion.build(), 0));
     }
 }

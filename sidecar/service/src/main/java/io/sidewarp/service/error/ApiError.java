@@ -11,6 +11,7 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
+import io.sidewarp.engine.memory.RegionException;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.PeerRejectedException;
 import io.sidewarp.engine.verbs.ProtocolError;
@@ -212,7 +213,7 @@ public final class ApiError {
             case PeerRejectedException rejected ->
                 of(Status.Code.ABORTED, "the peer rejected the connection: " + text(rejected), detail(rejected));
             case ConnectionFailedException failed -> failed(failed);
-            case io.sidewarp.engine.memory.RegionException region -> of(code(region.reason()), text(region));
+            case RegionException region -> of(code(region.reason()), text(region));
             case CancellationException cancelled -> of(Status.Code.CANCELLED, "the call was cancelled");
             case IllegalArgumentException illegal -> of(Status.Code.INVALID_ARGUMENT, text(illegal));
             case IllegalStateException illegal -> of(Status.Code.FAILED_PRECONDITION, text(illegal));
@@ -262,7 +263,7 @@ public final class ApiError {
         };
     }
 
-    private static Status.Code code(io.sidewarp.engine.memory.RegionException.Reason reason) {
+    private static Status.Code code(RegionException.Reason reason) {
         return switch (reason) {
             case INVALID_PATH, NOT_A_FILE -> Status.Code.INVALID_ARGUMENT;
             case NOT_FOUND -> Status.Code.NOT_FOUND;

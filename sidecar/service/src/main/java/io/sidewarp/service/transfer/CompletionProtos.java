@@ -5,12 +5,15 @@ package io.sidewarp.service.transfer;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.sidewarp.engine.verbs.Cqe;
 import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.StreamError;
 import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.error.ErrorTable;
+import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.Opcode;
 import io.sidewarp.v1.RdmaError;
 import io.sidewarp.v1.Retry;
 import io.sidewarp.v1.WorkCompletion;
@@ -24,32 +27,32 @@ public final class CompletionProtos {
 
     private CompletionProtos() {}
 
-    static io.sidewarp.v1.Opcode opcode(WrOpcode opcode) {
+    static Opcode opcode(WrOpcode opcode) {
         return switch (opcode) {
-            case RDMA_WRITE -> io.sidewarp.v1.Opcode.OPCODE_WRITE;
-            case RDMA_READ -> io.sidewarp.v1.Opcode.OPCODE_READ;
-            case SEND -> io.sidewarp.v1.Opcode.OPCODE_SEND;
-            case RECEIVE -> io.sidewarp.v1.Opcode.OPCODE_RECEIVE;
-            case IMMEDIATE -> io.sidewarp.v1.Opcode.OPCODE_IMMEDIATE;
-            case RDMA_WRITE_WITH_IMMEDIATE -> io.sidewarp.v1.Opcode.OPCODE_WRITE_WITH_IMMEDIATE;
-            case FETCH_ADD -> io.sidewarp.v1.Opcode.OPCODE_FETCH_ADD;
-            case COMPARE_SWAP -> io.sidewarp.v1.Opcode.OPCODE_COMPARE_SWAP;
-            case LOCAL_INVALIDATE -> io.sidewarp.v1.Opcode.OPCODE_LOCAL_INVALIDATE;
-            case ENABLE -> io.sidewarp.v1.Opcode.OPCODE_ENABLE;
-            case FLUSH -> io.sidewarp.v1.Opcode.OPCODE_FLUSH;
+            case RDMA_WRITE -> Opcode.OPCODE_WRITE;
+            case RDMA_READ -> Opcode.OPCODE_READ;
+            case SEND -> Opcode.OPCODE_SEND;
+            case RECEIVE -> Opcode.OPCODE_RECEIVE;
+            case IMMEDIATE -> Opcode.OPCODE_IMMEDIATE;
+            case RDMA_WRITE_WITH_IMMEDIATE -> Opcode.OPCODE_WRITE_WITH_IMMEDIATE;
+            case FETCH_ADD -> Opcode.OPCODE_FETCH_ADD;
+            case COMPARE_SWAP -> Opcode.OPCODE_COMPARE_SWAP;
+            case LOCAL_INVALIDATE -> Opcode.OPCODE_LOCAL_INVALIDATE;
+            case ENABLE -> Opcode.OPCODE_ENABLE;
+            case FLUSH -> Opcode.OPCODE_FLUSH;
         };
     }
 
-    static io.sidewarp.v1.CompletionStatus status(CqeStatus status) {
+    static CompletionStatus status(CqeStatus status) {
         return switch (status) {
-            case SUCCESS -> io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS;
-            case FLUSHED -> io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_FLUSHED;
-            case LOCAL_PROTECTION_ERROR -> io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_LOCAL_PROTECTION_ERROR;
-            case LOCAL_LENGTH_ERROR -> io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_LOCAL_LENGTH_ERROR;
-            case REMOTE_ACCESS_ERROR -> io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_REMOTE_ACCESS_ERROR;
-            case REMOTE_OPERATION_ERROR -> io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_REMOTE_OPERATION_ERROR;
-            case REGION_FAULT -> io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_REGION_FAULT;
-            case FATAL -> io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_FATAL;
+            case SUCCESS -> CompletionStatus.COMPLETION_STATUS_SUCCESS;
+            case FLUSHED -> CompletionStatus.COMPLETION_STATUS_FLUSHED;
+            case LOCAL_PROTECTION_ERROR -> CompletionStatus.COMPLETION_STATUS_LOCAL_PROTECTION_ERROR;
+            case LOCAL_LENGTH_ERROR -> CompletionStatus.COMPLETION_STATUS_LOCAL_LENGTH_ERROR;
+            case REMOTE_ACCESS_ERROR -> CompletionStatus.COMPLETION_STATUS_REMOTE_ACCESS_ERROR;
+            case REMOTE_OPERATION_ERROR -> CompletionStatus.COMPLETION_STATUS_REMOTE_OPERATION_ERROR;
+            case REGION_FAULT -> CompletionStatus.COMPLETION_STATUS_REGION_FAULT;
+            case FATAL -> CompletionStatus.COMPLETION_STATUS_FATAL;
         };
     }
 
@@ -58,7 +61,7 @@ public final class CompletionProtos {
      *
      * @param connection 0 for a receive that no connection's message took
      */
-    static WorkCompletion toProto(long id, long connection, io.sidewarp.engine.verbs.Cqe completion) {
+    static WorkCompletion toProto(long id, long connection, Cqe completion) {
         WorkCompletion.Builder builder = WorkCompletion.newBuilder()
                 .setId(id)
                 .setConnection(connection)

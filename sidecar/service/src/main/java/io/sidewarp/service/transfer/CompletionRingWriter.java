@@ -6,6 +6,7 @@ package io.sidewarp.service.transfer;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.memory.LateFaults;
 import io.sidewarp.engine.memory.SharedBacking;
+import io.sidewarp.engine.verbs.Cqe;
 import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.ring.CompletionEntryFlyweight;
 import io.sidewarp.ring.RingLayout;
@@ -241,7 +242,7 @@ final class CompletionRingWriter {
     }
 
     /** Writes the completion of work that succeeded. */
-    void succeeded(long callersId, long connection, int tag, io.sidewarp.engine.verbs.Cqe completion) {
+    void succeeded(long callersId, long connection, int tag, Cqe completion) {
         if (ended) {
             return;
         }

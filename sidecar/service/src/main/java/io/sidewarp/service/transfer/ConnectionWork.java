@@ -11,6 +11,7 @@ import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.service.telemetry.WorkMeter;
+import io.sidewarp.v1.WorkCompletion;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -214,7 +215,7 @@ public final class ConnectionWork extends PolledWork {
      * Refuses send work after the work in progress. Send work completes in the order of posting, and a completion tells
      * the caller that earlier unsignaled work is complete. A call that ends earlier must be forgotten.
      */
-    void refuseInTurn(WorkSource call, io.sidewarp.v1.WorkCompletion completion) {
+    void refuseInTurn(WorkSource call, WorkCompletion completion) {
         if (sendOutstanding == 0) {
             call.refused(completion);
             call.toldBy(this);
@@ -294,5 +295,5 @@ public final class ConnectionWork extends PolledWork {
     }
 
     /** Completion of refused work that waits for its turn. */
-    private record LateRefusal(WorkSource call, io.sidewarp.v1.WorkCompletion completion) {}
+    private record LateRefusal(WorkSource call, WorkCompletion completion) {}
 }

@@ -5,6 +5,7 @@ package io.sidewarp.service.transfer;
 
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import io.sidewarp.engine.verbs.Cqe;
 import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.service.error.ApiError;
@@ -306,7 +307,7 @@ public final class QueueCallHandler implements StreamObserver<QueueRequest>, Wor
     }
 
     /** Takes the completion of work, see {@link CompletionTarget#complete}. */
-    void complete(long connection, long id, boolean signaled, io.sidewarp.engine.verbs.Cqe completion) {
+    void complete(long connection, long id, boolean signaled, Cqe completion) {
         if (completion.opcode() == WrOpcode.RECEIVE) {
             receives--;
         }
@@ -390,7 +391,7 @@ public final class QueueCallHandler implements StreamObserver<QueueRequest>, Wor
         }
 
         @Override
-        public void complete(long connection, long id, boolean signaled, io.sidewarp.engine.verbs.Cqe completion) {
+        public void complete(long connection, long id, boolean signaled, Cqe completion) {
             if (call != null) {
                 call.complete(connection, id, signaled, completion);
             }

@@ -5,6 +5,7 @@ package io.sidewarp.service.transfer;
 
 import io.sidewarp.engine.verbs.Cqe;
 import io.sidewarp.engine.verbs.CqeStatus;
+import io.sidewarp.v1.WorkCompletion;
 
 /** Takes the completions of entries of one ring that have the same tag. */
 final class RingSink implements CompletionTarget, WorkSource {
@@ -35,7 +36,7 @@ final class RingSink implements CompletionTarget, WorkSource {
     }
 
     @Override
-    public void refused(io.sidewarp.v1.WorkCompletion completion) {
+    public void refused(WorkCompletion completion) {
         completions.failed(completion, tag);
         ring.countTold(completion.getConnection());
     }

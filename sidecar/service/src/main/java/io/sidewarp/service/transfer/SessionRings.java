@@ -13,9 +13,11 @@ import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.memory.SessionMemory;
 import io.sidewarp.service.quota.Grant;
+import io.sidewarp.v1.CompletionRing;
 import io.sidewarp.v1.CreateCompletionRingRequest;
 import io.sidewarp.v1.CreateWorkRingRequest;
 import io.sidewarp.v1.RingFile;
+import io.sidewarp.v1.WorkRing;
 import io.sidewarp.v1.WorkRingKind;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,7 +57,7 @@ public final class SessionRings {
     }
 
     /** Creates a completion ring. Completes on the session's thread. */
-    public CompletableFuture<io.sidewarp.v1.CompletionRing> createCompletionRing(CreateCompletionRingRequest request) {
+    public CompletableFuture<CompletionRing> createCompletionRing(CreateCompletionRingRequest request) {
         RingServer sockets = sockets();
         int limit = context.config().limits().queueOutstanding();
         int entries = blocks(
@@ -76,7 +78,7 @@ public final class SessionRings {
                     lost -> context.loop().execute(() -> lost(lost)));
             sockets.expect(ring);
             completionRings.add(ring);
-            return io.sidewarp.v1.CompletionRing.newBuilder()
+            return CompletionRing.newBuilder()
                     .setId(id)
                     .setFile(toProto(file))
                     .setEntries(entries)
@@ -88,7 +90,7 @@ public final class SessionRings {
     }
 
     /** Creates a work ring. Completes on the session's thread. */
-    public CompletableFuture<io.sidewarp.v1.WorkRing> createWorkRing(CreateWorkRingRequest request) {
+    public CompletableFuture<WorkRing> createWorkRing(CreateWorkRingRequest request) {
         WorkRingKind kind = request.getKind();
         if (kind != WorkRingKind.WORK_RING_KIND_SEND && kind != WorkRingKind.WORK_RING_KIND_RECEIVE) {
             throw ApiError.invalid("kind", request.getKindValue(), "WORK_RING_KIND_SEND, WORK_RING_KIND_RECEIVE");
@@ -109,7 +111,7 @@ public final class SessionRings {
                     id, kind, file, blocks, completions, transfers, inline, grant, () -> lost(completions));
             completions.add(ring);
             ring.wake();
-            return io.sidewarp.v1.WorkRing.newBuilder()
+            return WorkRing.newBuilder()
                     .setId(id)
                     .setKind(kind)
                     .setFile(toProto(file))

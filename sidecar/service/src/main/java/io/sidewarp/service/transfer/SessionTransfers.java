@@ -5,6 +5,7 @@ package io.sidewarp.service.transfer;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.sidewarp.engine.verbs.Cqe;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.memory.SessionMemory;
@@ -161,7 +162,7 @@ public final class SessionTransfers {
         private @Nullable WorkCompletion completion;
 
         @Override
-        public void complete(long connection, long id, boolean signaled, io.sidewarp.engine.verbs.Cqe done) {
+        public void complete(long connection, long id, boolean signaled, Cqe done) {
             completion = CompletionProtos.toProto(id, connection, done);
         }
 

@@ -6,6 +6,7 @@ package io.sidewarp.service.transfer;
 import io.netty.util.collection.LongObjectHashMap;
 import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.Srq;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.memory.SessionMemory;
@@ -61,7 +62,7 @@ public final class SharedReceiveQueues {
     private SharedReceiveWork create(Pd domain, int capacity, Grant grant) {
         long id = context.ids().incrementAndGet();
         CompletionQueue completions = context.device().createCompletionQueue(capacity);
-        io.sidewarp.engine.verbs.Srq queue = null;
+        Srq queue = null;
         try {
             queue = context.device().createSharedReceiveQueue(domain, capacity);
             return new SharedReceiveWork(

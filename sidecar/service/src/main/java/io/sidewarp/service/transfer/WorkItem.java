@@ -14,6 +14,7 @@ import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.RemoteAddress;
 import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.Sge;
+import io.sidewarp.v1.WorkRequest;
 import io.sidewarp.v1.WriteWork;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -85,7 +86,7 @@ final class WorkItem {
     }
 
     /** Copies a work request. For a receive, the id comes from the request and not from its ReceiveWork. */
-    WorkItem of(io.sidewarp.v1.WorkRequest request) {
+    WorkItem of(WorkRequest request) {
         long of = request.getConnection();
         switch (request.getWorkCase()) {
             case WRITE -> of(request.getWrite(), of);

@@ -23,6 +23,8 @@ import io.sidewarp.v1.DeallocateProtectionDomainRequest;
 import io.sidewarp.v1.DeregisterRegionRequest;
 import io.sidewarp.v1.GetDeviceRequest;
 import io.sidewarp.v1.ListRegionsRequest;
+import io.sidewarp.v1.ListSessionsRequest;
+import io.sidewarp.v1.ManagedBacking;
 import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RegionState;
@@ -243,7 +245,7 @@ class MemoryTest {
         }
 
         assertThat(session.device()
-                        .listSessions(io.sidewarp.v1.ListSessionsRequest.getDefaultInstance())
+                        .listSessions(ListSessionsRequest.getDefaultInstance())
                         .getSessions(0)
                         .getRegisteredOctets())
                 .isZero();
@@ -266,7 +268,7 @@ class MemoryTest {
         RegisterRegionRequest elsewhere = RegisterRegionRequest.newBuilder()
                 .setSession(session.token())
                 .setProtectionDomain(inDefaultDomain.getProtectionDomain() + 1000)
-                .setManaged(io.sidewarp.v1.ManagedBacking.newBuilder().setLength(10))
+                .setManaged(ManagedBacking.newBuilder().setLength(10))
                 .build();
 
         assertThat(inDefaultDomain.getProtectionDomain()).isPositive();
@@ -291,7 +293,7 @@ class MemoryTest {
         RegisterRegionRequest.Builder request = RegisterRegionRequest.newBuilder()
                 .setSession(session.token())
                 .setConnection(connection.getId())
-                .setManaged(io.sidewarp.v1.ManagedBacking.newBuilder().setLength(10));
+                .setManaged(ManagedBacking.newBuilder().setLength(10));
 
         Status refused = Waiting.status(() -> session.memory().registerRegion(request.build()));
         Region region = session.memory()
@@ -317,7 +319,7 @@ class MemoryTest {
                 .registerRegion(RegisterRegionRequest.newBuilder()
                         .setSession(session.token())
                         .setProtectionDomain(domain)
-                        .setManaged(io.sidewarp.v1.ManagedBacking.newBuilder().setLength(10))
+                        .setManaged(ManagedBacking.newBuilder().setLength(10))
                         .build())
                 .getRegion();
         DeallocateProtectionDomainRequest deallocate = DeallocateProtectionDomainRequest.newBuilder()

@@ -12,6 +12,7 @@ import io.grpc.Status;
 import io.sidewarp.service.testing.PostedWork;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.service.testing.Works;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.Connection;
@@ -62,7 +63,7 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
     }
 
     WorkRequest.Builder write(long id, long on) {
-        return io.sidewarp.service.testing.Works.write(id, on, source, target, 8);
+        return Works.write(id, on, source, target, 8);
     }
 
     WorkRequest silent(long id, long on) {
@@ -241,8 +242,7 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
             sender.post(
                     send(0, connection, source, 8).build(),
                     send(1, connection, source, 8).build(),
-                    io.sidewarp.service.testing.Works.write(2, connection, source, inbox, 8)
-                            .build());
+                    Works.write(2, connection, source, inbox, 8).build());
 
             List<ConnectionStateChange> changes = changesUntilClosed();
 

@@ -12,6 +12,7 @@ import io.grpc.Status;
 import io.sidewarp.service.testing.TestQueue;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.service.testing.Works;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.QueueRequest;
@@ -80,7 +81,7 @@ class QueueSemanticsTest extends QueueSemanticsSuite {
             queue.post(inboxReceive(1));
             Region outbox = server.managed(SIZE);
             Region there = client.managed(SIZE, Access.ACCESS_REMOTE_WRITE);
-            WorkRequest answer = io.sidewarp.service.testing.Works.write(2, accepted, outbox, there, 8)
+            WorkRequest answer = Works.write(2, accepted, outbox, there, 8)
                     .setUnsignaled(true)
                     .build();
             queue.post(answer, answer);

@@ -15,11 +15,13 @@ import io.grpc.Status;
 import io.sidewarp.service.testing.TestQueue;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.DisconnectRequest;
+import io.sidewarp.v1.GetDeviceRequest;
 import io.sidewarp.v1.Opcode;
 import io.sidewarp.v1.QueueRequest;
 import io.sidewarp.v1.Region;
@@ -181,7 +183,7 @@ class QueueTest extends TwoSidecars {
             TestSession.Pair pair =
                     client.connectTo(server, receiver, receive(1, 0, target, 0, 16), receive(2, 0, target, 16, 16));
             receiver.post(receive(3, pair.there().getId(), target, 32, 16).build());
-            server.device().getDevice(io.sidewarp.v1.GetDeviceRequest.getDefaultInstance());
+            server.device().getDevice(GetDeviceRequest.getDefaultInstance());
             sender.credits();
             sender.post(
                     send(1, pair.here().getId(), source, 10).build(),
@@ -203,7 +205,7 @@ class QueueTest extends TwoSidecars {
             queue.post(
                     receive(1, pair.there().getId(), target, 0, 16).build(),
                     receive(2, pair.there().getId(), target, 0, 16).build());
-            server.device().getDevice(io.sidewarp.v1.GetDeviceRequest.getDefaultInstance());
+            server.device().getDevice(GetDeviceRequest.getDefaultInstance());
             client.connections()
                     .disconnect(DisconnectRequest.newBuilder()
                             .setSession(client.token())
@@ -330,7 +332,7 @@ class QueueTest extends TwoSidecars {
             var connecting = client.connect(
                     client.connectRequest(listening.port()).setOptions(options).build());
             var accepted = server.connections()
-                    .accept(io.sidewarp.v1.AcceptRequest.newBuilder()
+                    .accept(AcceptRequest.newBuilder()
                             .setSession(server.token())
                             .setRequest(listening.next().getId())
                             .build())

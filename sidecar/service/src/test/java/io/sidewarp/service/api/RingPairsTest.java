@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sidewarp.service.testing.RingWork;
 import io.sidewarp.service.testing.TestRings;
 import io.sidewarp.service.testing.TestSession;
+import io.sidewarp.service.testing.Works;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.ConnectionOptions;
@@ -17,6 +18,7 @@ import io.sidewarp.v1.CreateSharedReceiveQueueRequest;
 import io.sidewarp.v1.DestroyRingRequest;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.FlushWork;
+import io.sidewarp.v1.Opcode;
 import io.sidewarp.v1.PerformRequest;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RingServiceGrpc;
@@ -158,8 +160,7 @@ final class RingPairsTest extends SharedReceiveFixture {
         try (TestRings sends = new TestRings(right, server, ENTRIES);
                 TestRings receives = new TestRings(right, server, ENTRIES)) {
             for (int i = 0; i < 50; i++) {
-                receives.post(io.sidewarp.service.testing.Works.receive(i, accepted, target, 0, SLOT)
-                        .build());
+                receives.post(Works.receive(i, accepted, target, 0, SLOT).build());
                 sendOn(pair, 8);
                 sends.post(write(100 + i, accepted, outbox, back, 8).build());
                 assertThat(receives.next().getId()).isEqualTo(i);
@@ -172,12 +173,11 @@ final class RingPairsTest extends SharedReceiveFixture {
                             .setRing(sends.completionRing().getId())
                             .build());
 
-            receives.post(io.sidewarp.service.testing.Works.receive(7, accepted, target, 0, SLOT)
-                    .build());
+            receives.post(Works.receive(7, accepted, target, 0, SLOT).build());
             sendOn(pair, 8);
             assertThat(receives.next().getId()).isEqualTo(7);
             receives.post(send(8, accepted, outbox, 8).build());
-            assertThat(receives.next().getOpcode()).isEqualTo(io.sidewarp.v1.Opcode.OPCODE_SEND);
+            assertThat(receives.next().getOpcode()).isEqualTo(Opcode.OPCODE_SEND);
         }
     }
 }

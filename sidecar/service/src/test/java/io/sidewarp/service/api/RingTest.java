@@ -22,10 +22,13 @@ import io.sidewarp.v1.CreateCompletionRingRequest;
 import io.sidewarp.v1.CreateWorkRingRequest;
 import io.sidewarp.v1.DestroyRingRequest;
 import io.sidewarp.v1.DisconnectRequest;
+import io.sidewarp.v1.FlushWork;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RingServiceGrpc;
 import io.sidewarp.v1.WorkCompletion;
+import io.sidewarp.v1.WorkRequest;
 import io.sidewarp.v1.WorkRingKind;
+import io.sidewarp.v1.WriteRequest;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -112,7 +115,7 @@ final class RingTest extends TwoSidecars {
             Region there = client.managed(SIZE, Access.ACCESS_REMOTE_WRITE);
             // The peer's first message permits the accepting side to send.
             client.transfer()
-                    .write(io.sidewarp.v1.WriteRequest.newBuilder()
+                    .write(WriteRequest.newBuilder()
                             .setSession(client.token())
                             .setConnection(connection)
                             .setWork(write(0, connection, source, target, 8).getWrite())
@@ -194,10 +197,10 @@ final class RingTest extends TwoSidecars {
                         .as(completion.getMessage())
                         .isEqualTo(CompletionStatus.COMPLETION_STATUS_SUCCESS);
             }
-            rings.post(io.sidewarp.v1.WorkRequest.newBuilder()
+            rings.post(WorkRequest.newBuilder()
                     .setId(1000)
                     .setConnection(connection)
-                    .setFlush(io.sidewarp.v1.FlushWork.getDefaultInstance())
+                    .setFlush(FlushWork.getDefaultInstance())
                     .build());
             assertThat(rings.next().getId()).isEqualTo(1000);
             assertThat(server.load(target.getId(), 0, payload.length)).isEqualTo(payload);
@@ -455,7 +458,7 @@ final class RingTest extends TwoSidecars {
                             .get(java.lang.foreign.ValueLayout.JAVA_INT, RingLayout.CONSUMER_WAITS_OFFSET))
                     .isEqualTo(RingLayout.WAITS_FOR_SOLICITED);
 
-            io.sidewarp.v1.WorkRequest.Builder solicited = send(2, connection, source, 8);
+            WorkRequest.Builder solicited = send(2, connection, source, 8);
             solicited.getSendBuilder().setSolicited(true);
             sender.post(solicited.build());
 

@@ -28,6 +28,8 @@ import io.sidewarp.v1.GetDeviceRequest;
 import io.sidewarp.v1.ListRegionsRequest;
 import io.sidewarp.v1.ListSessionsRequest;
 import io.sidewarp.v1.Llp;
+import io.sidewarp.v1.OpenSessionRequest;
+import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.SessionInfo;
 import java.util.concurrent.CompletableFuture;
@@ -124,7 +126,7 @@ class SessionTest {
     void aNameHas64CharactersOfAnyScriptAtMost() {
         try (TestSession longest = sidecar.session("\uD83D\uDE00".repeat(64))) {
             Status status = Waiting.status(() -> DeviceServiceGrpc.newBlockingStub(longest.channel())
-                    .openSession(io.sidewarp.v1.OpenSessionRequest.newBuilder()
+                    .openSession(OpenSessionRequest.newBuilder()
                             .setName("\uD83D\uDE00".repeat(65))
                             .build())
                     .next());
@@ -155,9 +157,9 @@ class SessionTest {
                 TestSession second = sidecar.session("second")) {
             CompletableFuture<Throwable> refused = new CompletableFuture<>();
             DeviceServiceGrpc.newStub(first.channel())
-                    .openSession(io.sidewarp.v1.OpenSessionRequest.getDefaultInstance(), new StreamObserver<>() {
+                    .openSession(OpenSessionRequest.getDefaultInstance(), new StreamObserver<>() {
                         @Override
-                        public void onNext(io.sidewarp.v1.OpenSessionResponse response) {}
+                        public void onNext(OpenSessionResponse response) {}
 
                         @Override
                         public void onError(Throwable failure) {

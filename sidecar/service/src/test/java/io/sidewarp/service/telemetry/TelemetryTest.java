@@ -21,6 +21,7 @@ import io.sidewarp.v1.Access;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.GetDeviceRequest;
+import io.sidewarp.v1.ListSessionsRequest;
 import io.sidewarp.v1.Region;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -284,12 +285,12 @@ class TelemetryTest {
         }
         Awaitility.await()
                 .until(() -> client.device()
-                                        .listSessions(io.sidewarp.v1.ListSessionsRequest.getDefaultInstance())
+                                        .listSessions(ListSessionsRequest.getDefaultInstance())
                                         .getSessions(0)
                                         .getConnections()
                                 == 0
                         && server.device()
-                                        .listSessions(io.sidewarp.v1.ListSessionsRequest.getDefaultInstance())
+                                        .listSessions(ListSessionsRequest.getDefaultInstance())
                                         .getSessions(0)
                                         .getConnections()
                                 == 0);

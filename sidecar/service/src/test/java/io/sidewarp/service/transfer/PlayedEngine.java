@@ -14,6 +14,7 @@ import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.QueuePairEventListener;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.Srq;
+import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.engine.verbs.WrOpcode;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -54,7 +55,7 @@ final class PlayedEngine implements QueuePair, Srq, CompletionQueue {
     }
 
     @Override
-    public PostResult postSend(io.sidewarp.engine.verbs.Wr request) {
+    public PostResult postSend(Wr request) {
         if (closing) {
             return PostResult.INVALID_STATE;
         }
@@ -96,7 +97,7 @@ final class PlayedEngine implements QueuePair, Srq, CompletionQueue {
     }
 
     @Override
-    public PostResult postReceive(io.sidewarp.engine.verbs.Wr request) {
+    public PostResult postReceive(Wr request) {
         return postSend(request);
     }
 

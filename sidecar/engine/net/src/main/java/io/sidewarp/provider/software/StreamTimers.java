@@ -5,6 +5,7 @@ package io.sidewarp.provider.software;
 
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +26,7 @@ final class StreamTimers {
 
     /**
      * Starts the timer of a graceful close. The close continues without the answer to a ready-to-receive Read after
-     * {@link io.sidewarp.engine.net.NetSettings.Timeouts#linger}. It also continues when the work that waits for that
+     * {@link NetSettings.Timeouts#linger}. It also continues when the work that waits for that
      * answer is done.
      */
     void beginClosing(EventLoop loop, @Nullable RdmapStream stream) {

@@ -5,6 +5,8 @@ package io.sidewarp.provider.software;
 
 import io.netty.channel.ChannelException;
 import io.sidewarp.engine.net.SystemErrors;
+import io.sidewarp.engine.net.TcpConnector;
+import io.sidewarp.engine.net.TcpRace;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -20,7 +22,7 @@ final class TcpFailure {
 
     private TcpFailure() {}
 
-    /** @param failures of a peer's addresses, at least one, as {@link io.sidewarp.engine.net.TcpRace} tells them */
+    /** @param failures of a peer's addresses, at least one, as {@link TcpRace} tells them */
     static String describe(Map<InetSocketAddress, Throwable> failures) {
         String each = failures.entrySet().stream()
                 .map(failure -> describe(failure.getKey(), failure.getValue()))
@@ -30,7 +32,7 @@ final class TcpFailure {
                 : "none of the " + failures.size() + " addresses of the name is reached: " + each;
     }
 
-    /** @param failure as {@link io.sidewarp.engine.net.TcpConnector} tells it */
+    /** @param failure as {@link TcpConnector} tells it */
     static String describe(InetSocketAddress remote, Throwable failure) {
         // Finds the operating system's error below Netty's exceptions, which repeat the address or say nothing.
         Throwable said = failure;

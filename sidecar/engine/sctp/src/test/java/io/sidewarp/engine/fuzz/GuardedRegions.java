@@ -9,6 +9,7 @@ import io.sidewarp.engine.memory.MemoryManager;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionAttributes;
+import io.sidewarp.engine.testing.Endpoint;
 import io.sidewarp.engine.testing.Octets;
 import io.sidewarp.engine.testing.TestMemory;
 import java.lang.foreign.MemorySegment;
@@ -110,7 +111,7 @@ final class GuardedRegions {
                 kind.queuePair);
     }
 
-    /** For an {@link io.sidewarp.engine.testing.Endpoint}. */
+    /** For an {@link Endpoint}. */
     TestMemory memory() {
         return memory;
     }

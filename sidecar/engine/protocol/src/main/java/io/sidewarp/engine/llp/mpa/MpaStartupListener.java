@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.llp.mpa;
 
+import io.sidewarp.engine.llp.UpperLayer;
 import io.sidewarp.engine.verbs.LlpError;
 
 /**
@@ -23,7 +24,7 @@ public interface MpaStartupListener {
 
     /**
      * Reports the begin of Full Operation. The Initiator received a Reply that accepts, or the Responder's Reply was
-     * sent. An {@link io.sidewarp.engine.llp.UpperLayer} must be attached when this method returns. A Consumer that
+     * sent. An {@link UpperLayer} must be attached when this method returns. A Consumer that
      * refuses the Private Data may close the connection here instead.
      *
      * @param agreed values that both sides declared. The Private Data comes from the Reply on the Initiator, and from

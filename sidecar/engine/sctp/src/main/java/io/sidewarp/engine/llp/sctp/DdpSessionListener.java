@@ -3,6 +3,8 @@
 
 package io.sidewarp.engine.llp.sctp;
 
+import io.sidewarp.engine.llp.UpperLayer;
+
 /**
  * Events of a DDP stream session's start that are reported to the Consumer (RFC 5043 section 6). All calls come on the
  * event loop that owns the association. Unless this side rejects or withdraws, exactly one of these methods is called.
@@ -11,7 +13,7 @@ public interface DdpSessionListener {
 
     /**
      * Reports that the session is open. The active side received an Accept, or the passive side gave its Accept to
-     * SCTP. An {@link io.sidewarp.engine.llp.UpperLayer} must be attached when this method returns.
+     * SCTP. An {@link UpperLayer} must be attached when this method returns.
      *
      * @param agreed agreed values. The Private Data comes from the Accept on the active side, and from the Initiate on
      *     the passive side. With an error the active side may send only the RDMAP Terminate for the error

@@ -4,6 +4,7 @@
 package io.sidewarp.engine.net.sctp;
 
 import io.netty.channel.EventLoop;
+import io.sidewarp.engine.llp.sctp.SctpUser;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
@@ -36,7 +37,7 @@ public interface SctpEndpoint {
      * Begins an association.
      *
      * @param handler called when it is up
-     * @return completes after {@link io.sidewarp.engine.llp.sctp.SctpUser#onEstablished}. Fails with
+     * @return completes after {@link SctpUser#onEstablished}. Fails with
      *     {@link SctpConnectException}. Cancelling it ends the attempt.
      */
     CompletableFuture<SctpAssociation> connect(

@@ -3,9 +3,11 @@
 
 package io.sidewarp.engine.net.sctp.kernel;
 
+import io.sidewarp.engine.net.sctp.socket.SocketApi;
+
 /**
  * Constants of sys/socket.h, sys/epoll.h and linux/sctp.h, and structures of the latter, beyond those of
- * {@link io.sidewarp.engine.net.sctp.socket.SocketApi}. Offsets and lengths are in bytes.
+ * {@link SocketApi}. Offsets and lengths are in bytes.
  */
 final class KernelConstants {
 

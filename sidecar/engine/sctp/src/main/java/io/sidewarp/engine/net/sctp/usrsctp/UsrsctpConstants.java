@@ -3,9 +3,11 @@
 
 package io.sidewarp.engine.net.sctp.usrsctp;
 
+import io.sidewarp.engine.net.sctp.socket.SocketApi;
+
 /**
  * Constants and structures of usrsctp.h, version 0.9.5, beyond those of
- * {@link io.sidewarp.engine.net.sctp.socket.SocketApi}. Offsets and lengths are in bytes.
+ * {@link SocketApi}. Offsets and lengths are in bytes.
  */
 final class UsrsctpConstants {
 
