@@ -164,7 +164,7 @@ class BenchCommandIT {
         }
 
         JsonNode part = new ObjectMapper().readTree(json.toFile()).get("parts").get("NETWORK");
-        assertThat(programs(part)).contains("engine", "application", "iperf3", "nio");
+        assertThat(programs(part)).contains("engine", "application", "iperf3 -l 128K", "nio");
     }
 
     @Test
