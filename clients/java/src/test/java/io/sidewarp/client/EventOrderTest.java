@@ -19,8 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that events of connections and a graceful close keep their order with the work on queues. gRPC does not
- * guarantee this order.
+ * Tests the order of connection events and graceful closes relative to the work on queues. gRPC does not order messages
+ * of different calls.
  */
 class EventOrderTest extends WorkQueueFixture {
 
@@ -48,7 +48,7 @@ class EventOrderTest extends WorkQueueFixture {
     }
 
     @Test
-    void anEventIsToldBehindTheCompletionsThatItNames() throws Exception {
+    void eventFollowsCountedCompletions() throws Exception {
         WorkQueue queue = session.openQueue(0);
         FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
         queue.onCompletion(completion -> told.add("completion " + completion.id()));
@@ -68,7 +68,7 @@ class EventOrderTest extends WorkQueueFixture {
     }
 
     @Test
-    void anEventIsToldBehindTheCompletionsThatWerePolled() throws Exception {
+    void eventFollowsPolledCompletions() throws Exception {
         WorkQueue queue = session.openQueue(0);
         FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
         queue.tryPost(1, write);
@@ -82,7 +82,7 @@ class EventOrderTest extends WorkQueueFixture {
     }
 
     @Test
-    void anEventIsToldAllTheSameWhenNobodyReadsTheQueue() throws Exception {
+    void eventArrivesWithoutQueueReader() throws Exception {
         session.openQueue(0);
 
         tell(ConnectionState.CONNECTION_STATE_CLOSING, 5);
@@ -92,7 +92,7 @@ class EventOrderTest extends WorkQueueFixture {
     }
 
     @Test
-    void theLossOfTheSessionIsToldBehindTheEventsThatWait() throws Exception {
+    void sessionLossFollowsWaitingEvents() throws Exception {
         session.onEvent(new SessionListener() {
             @Override
             public void lost(SidewarpException cause) {
@@ -106,7 +106,7 @@ class EventOrderTest extends WorkQueueFixture {
     }
 
     @Test
-    void disconnectNamesTheWorkThatWasPosted() throws Exception {
+    void disconnectCountsPostedWork() throws Exception {
         WorkQueue queue = session.openQueue(0);
         FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
         queue.tryPost(1, write);
@@ -120,7 +120,7 @@ class EventOrderTest extends WorkQueueFixture {
     }
 
     @Test
-    void abortNamesNoWork() throws Exception {
+    void abortCountsNoWork() throws Exception {
         WorkQueue queue = session.openQueue(0);
         queue.tryPost(1, write);
 
@@ -131,7 +131,7 @@ class EventOrderTest extends WorkQueueFixture {
     }
 
     @Test
-    void disconnectDoesNotWaitForWorkThatItsQueueLost() throws Exception {
+    void disconnectDoesNotCountLostWork() throws Exception {
         WorkQueue queue = session.openQueue(0);
         FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
         queue.post(1, write);
@@ -148,7 +148,7 @@ class EventOrderTest extends WorkQueueFixture {
     }
 
     @Test
-    void disconnectInABatchSendsWhatTheBatchKeepsBack() throws Exception {
+    void disconnectInBatchSendsBatchedWork() throws Exception {
         WorkQueue queue = session.openQueue(0);
         FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
 

@@ -19,7 +19,7 @@ class RingAllocationTest extends RingQueueFixture {
 
     @ParameterizedTest
     @EnumSource
-    void warmPostingAndPollingMakesNoObjects(WaitStrategy strategy) {
+    void warmQueueAllocatesNoObjects(WaitStrategy strategy) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         Connection other = session.connect("127.0.0.1", 2);
         WorkRequest[] requests = {
@@ -37,7 +37,7 @@ class RingAllocationTest extends RingQueueFixture {
 
         run(queue, requests, taker);
 
-        // Waiting in the kernel may cost a few bytes; an object per request would be at least 16 bytes each.
+        // Waiting in the kernel may allocate a few bytes. One object per request would allocate at least 16 bytes each.
         assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(REQUESTS);
     }
 

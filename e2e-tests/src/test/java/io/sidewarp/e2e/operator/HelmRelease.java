@@ -8,7 +8,7 @@ import io.sidewarp.e2e.support.Programs;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** The chart of this repository in a cluster. The Helm library installs it as the helm command would. */
+/** Release of this repository's chart in a cluster. The Helm library does the same as the {@code helm} command. */
 final class HelmRelease {
     private static final String NAME = "sidewarp";
     private static final int TIMEOUT_SECONDS = 180;

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Bytes of both directions of a TCP connection, from the start-up frames on, without Markers.
+ * Bytes of both directions of a TCP connection without Markers. Each direction begins with its MPA start-up frame.
  *
  * @param initiator bytes of the side that connected
  * @param responder bytes of the side that accepted
@@ -25,9 +25,9 @@ public record RecordedConnection(byte[] initiator, byte[] responder) {
     }
 
     /**
-     * The ULPDUs of both directions.
+     * Returns the ULPDUs of the initiator, followed by the ULPDUs of the responder.
      *
-     * @throws UncheckedIOException when a CRC is wrong, or a direction ends inside of an FPDU
+     * @throws UncheckedIOException if a CRC is wrong, or if a direction ends inside an FPDU
      */
     public List<byte[]> ulpdus() {
         List<byte[]> ulpdus = new ArrayList<>();
@@ -53,7 +53,7 @@ public record RecordedConnection(byte[] initiator, byte[] responder) {
         try {
             return MpaFrame.read(new ByteArrayInputStream(octets));
         } catch (IOException e) {
-            throw new UncheckedIOException("no start-up frame", e);
+            throw new UncheckedIOException("recorded bytes do not begin with an MPA start-up frame", e);
         }
     }
 }

@@ -25,7 +25,7 @@ class AwaitedApiServerTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
     @Test
-    void isWaitedForAndTheLogTellsWhyOnce() throws Exception {
+    void awaitLogsReasonOnceUntilServerAnswers() throws Exception {
         int port = freePort();
         try (LogLines lines = LogLines.of(AwaitedApiServer.class);
                 KubernetesClient client = new KubernetesClientBuilder()

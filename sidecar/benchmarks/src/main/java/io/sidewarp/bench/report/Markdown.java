@@ -10,15 +10,15 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Formats tables, and inserts them into documents between marks. */
+/** Formats tables, and inserts text into documents between a begin mark and an end mark. */
 final class Markdown {
 
     private Markdown() {}
 
     /**
-     * Returns a table that ends with a line end.
+     * Returns a table. A line feed ends each row.
      *
-     * @param text number of columns with text, from the left; the others contain numbers
+     * @param text number of text columns, counted from the left; the other columns contain numbers
      */
     static String table(int text, List<String> header, List<List<String>> rows) {
         String rule = IntStream.range(0, header.size())
@@ -31,7 +31,7 @@ final class Markdown {
         return cells.stream().collect(Collectors.joining(" | ", "| ", " |\n"));
     }
 
-    /** Returns a number with three digits, since no figure is more precise. */
+    /** Formats a number with at most three significant digits. No measured number is more precise. */
     static String number(double value) {
         double size = Math.abs(value);
         if (size >= 100) {
@@ -45,9 +45,9 @@ final class Markdown {
     }
 
     /**
-     * Replaces the text of a document between {@code <!-- begin: bench NAME -->} and the corresponding end.
+     * Replaces the text of a document between {@code <!-- begin: bench NAME -->} and {@code <!-- end: bench NAME -->}.
      *
-     * @throws Failure if the document has no such marks
+     * @throws Failure if the document does not contain both marks in this order
      */
     static String replace(String document, String name, String content) {
         String begin = "<!-- begin: bench " + name + " -->\n";
@@ -55,7 +55,7 @@ final class Markdown {
         int from = document.indexOf(begin);
         int to = document.indexOf(end);
         if (from < 0 || to < from) {
-            throw new Failure(ExitCode.NO_INPUT, "the document has no " + begin.strip() + " ... " + end);
+            throw new Failure(ExitCode.NO_INPUT, "the document needs " + begin.strip() + " and then " + end);
         }
         return document.substring(0, from + begin.length()) + content + document.substring(to);
     }

@@ -19,7 +19,7 @@ import io.sidewarp.client.Session;
 import java.io.IOException;
 import java.nio.channels.SeekableByteChannel;
 
-/** Stores what clients push, and offers what they pull. */
+/** Stores the files that clients push, and offers the files that clients pull. */
 final class CopyServer implements Server.GreetedHandler {
 
     private final Session session;
@@ -29,8 +29,8 @@ final class CopyServer implements Server.GreetedHandler {
     private final ConnectionFlags flags;
 
     /**
-     * @param readOnly true to store nothing
-     * @param maxSize bytes of the largest file that is stored
+     * @param readOnly true to reject all pushed files
+     * @param maxSize size limit of a pushed file in bytes
      */
     CopyServer(Session session, ServedDirectory directory, boolean readOnly, long maxSize, ConnectionFlags flags) {
         this.session = session;
@@ -55,7 +55,7 @@ final class CopyServer implements Server.GreetedHandler {
             case CopyMessage.Get get -> {
                 String told = offer(channel, get);
                 channel.awaitPeerClose(CopyClient.PATIENCE);
-                // No message answers the last one. This fails when the client may not have received it.
+                // The client does not acknowledge the last message. A close fails if that message may be lost.
                 channel.connection().close();
                 yield told;
             }
@@ -118,17 +118,17 @@ final class CopyServer implements Server.GreetedHandler {
             throw new Failure(
                     ExitCode.NO_RESOURCES,
                     "\"" + name + "\" is not stored: it has " + Sizes.format(size) + ", and the server's --max-size is "
-                            + Sizes.format(maxSize));
+                            + Sizes.format(maxSize) + "; send a smaller file, or raise --max-size");
         }
         if (directory.usableSpace() < size) {
             throw new Failure(
                     ExitCode.NO_RESOURCES,
                     "\"" + name + "\" is not stored: it has " + Sizes.format(size) + ", and the server's disk has only "
-                            + Sizes.format(directory.usableSpace()));
+                            + Sizes.format(directory.usableSpace()) + " left; free space on that disk");
         }
     }
 
-    /** Returns a layout with a window no larger than the client's own, whose size its request states. */
+    /** Returns a layout with the chunk size and slots of the client's request, limited to those of the window. */
     private static Window.Layout layout(long size, int chunk, int slots, Window window) {
         return new Window.Layout(size, Math.clamp(chunk, 1, window.chunk()), Math.clamp(slots, 1, window.slots()));
     }

@@ -23,7 +23,10 @@ import java.util.EnumMap;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** The receiving process of {@code sidewarp demo}, to whose memory the file is written. Reads only its own memory. */
+/**
+ * Receiving process of {@code sidewarp demo}. The sender writes the file into the memory of this process. This process
+ * reads only its own memory.
+ */
 @Command(name = "demo-receiver", hidden = true)
 public final class DemoReceiverCommand extends SessionCommand {
 
@@ -49,7 +52,7 @@ public final class DemoReceiverCommand extends SessionCommand {
         });
     }
 
-    /** Serves the sender. Returns no line, because the facts on standard output are the report. */
+    /** Serves the sender. Returns an empty line, because the report is already on standard output. */
     private String receive(Session session, Channel<DemoMessage> channel) {
         DemoMessage.Want want = channel.receive(PATIENCE, DemoMessage.Want.class);
         try (SharedRegion region = session.createSharedRegion(
@@ -68,7 +71,7 @@ public final class DemoReceiverCommand extends SessionCommand {
                         channel.send(new DemoMessage.Words(
                                 "hello, sender; your " + words.text().length() + " characters are here"));
                     case DemoMessage.Flushed _ -> {
-                        // The peer answered the sender's last request, so the counters are complete.
+                        // The sender's last Flush succeeded. The counters of the connection are complete.
                         ProcessFacts.tellConnection(out(), channel.connection().info());
                         channel.awaitPeerClose(CLOSE_PATIENCE);
                         return "";

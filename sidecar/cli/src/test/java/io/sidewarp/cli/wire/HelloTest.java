@@ -14,13 +14,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HelloTest {
 
     @Test
-    void hasTheDocumentedLayout() {
+    void helloHasDocumentedLayout() {
         byte[] hello = new Hello(Service.COPY, (byte) 0xAB, (byte) 0xCD).encode();
         assertThat(HexFormat.of().formatHex(hello)).isEqualTo("5357434c" + "01" + "04" + "0000" + "abcd");
     }
 
     @Test
-    void isReadAsItWasWritten() {
+    void decodeReturnsEncodedHello() {
         Hello hello =
                 Hello.decode(new Hello(Service.PERF_DATA, (byte) 7).encode()).orElseThrow();
         assertThat(hello.service()).isEqualTo(Service.PERF_DATA);
@@ -30,12 +30,12 @@ class HelloTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "5357434c010100", "5357434d01010000", "5357434c02010000", "5357434c01ff0000"})
-    void isNotSeenInOtherPrivateData(String hex) {
+    void decodeRejectsOtherPrivateData(String hex) {
         assertThat(Hello.decode(HexFormat.of().parseHex(hex))).isEmpty();
     }
 
     @Test
-    void refusalCarriesItsReason() {
+    void refusalCarriesPrintableReason() {
         byte[] refusal = Hello.refusal("no ☕\u001b\u009b here");
         assertThat(Hello.decode(refusal)).isEmpty();
         assertThat(Hello.decodeRefusal(refusal)).isEqualTo(Optional.of("no ☕?? here"));

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Rewrites the messages of the configuration library for users who write settings. Unknown messages stay unchanged. */
+/** Rewrites error messages of the configuration library so that users can correct settings. Keeps unknown messages. */
 final class ConfigProblems {
 
     private static final Pattern CODE = Pattern.compile("(?:[\\w.]+Exception: )?SRCFG\\d+: ");
@@ -41,7 +41,7 @@ final class ConfigProblems {
                         + successor(unknown.group(1)) + " (" + unknown.group(2) + ")"));
     }
 
-    /** Describes a file that cannot be read or is not in the format of properties. Empty for any other failure. */
+    /** Describes a configuration file that is unreadable or not in properties format. Empty for other failures. */
     static Optional<String> unreadable(Throwable failure) {
         String message = String.valueOf(failure.getMessage());
         if (!(failure instanceof IllegalArgumentException)

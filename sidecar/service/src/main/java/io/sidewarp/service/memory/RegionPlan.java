@@ -15,23 +15,23 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Plan of a registration. Its request was checked as far as possible without touching memory.
+ * Plan of a region registration. The request has passed all checks that need no access to memory.
  *
  * @param queuePair number of the only queue pair that may use the region, or 0 for any
- * @param connection the API's id of that connection, or 0
+ * @param connection API id of the only connection that may use the region, or 0 for any
  */
 public record RegionPlan(Pd domain, RegionAttributes attributes, long queuePair, long connection, Backing backing) {
 
     /** Source of the memory. */
     public sealed interface Backing {}
 
-    /** File of the shared volume. Length 0: up to the end of the file. */
+    /** File of the shared volume. Length 0 means up to the end of the file. */
     public record Shared(String path, long offset, long length, RegionFileMode mode) implements Backing {}
 
-    /** Memory of the sidecar. */
+    /** Memory that the sidecar allocates. */
     public record Managed(long length) implements Backing {}
 
-    /** Checks a request. */
+    /** Checks a request, and returns its plan. */
     public static RegionPlan of(RegisterRegionRequest request, Pd domain, long queuePair, SessionContext context) {
         Set<AccessRight> rights = EnumSet.noneOf(AccessRight.class);
         for (int i = 0; i < request.getAccessCount(); i++) {
@@ -39,8 +39,8 @@ public record RegionPlan(Pd domain, RegionAttributes attributes, long queuePair,
         }
         if (rights.contains(AccessRight.REMOTE_INVALIDATE) && request.getConnection() == 0) {
             throw ApiError.invalid(
-                    "access holds ACCESS_REMOTE_INVALIDATE, which is only for regions of one connection; "
-                            + "set connection, or drop the right");
+                    "access contains ACCESS_REMOTE_INVALIDATE, which requires a region of one connection; "
+                            + "set connection, or remove the right");
         }
         Backing backing = switch (request.getBackingCase()) {
             case SHARED -> shared(request, context.sharedVolume().isPresent());
@@ -57,7 +57,7 @@ public record RegionPlan(Pd domain, RegionAttributes attributes, long queuePair,
 
     private static Backing shared(RegisterRegionRequest request, boolean sharedVolume) {
         if (!sharedVolume) {
-            throw ApiError.state("shared regions are switched off here (setting sidewarp.shared-volume); use managed");
+            throw ApiError.state("setting sidewarp.shared-volume is empty, which disables shared regions; use managed");
         }
         return new Shared(
                 request.getShared().getPath(),

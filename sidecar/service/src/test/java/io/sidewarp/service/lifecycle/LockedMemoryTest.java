@@ -19,7 +19,7 @@ class LockedMemoryTest {
             """;
 
     @Test
-    void limitAndCapabilityAreReadFromTheFilesOfTheKernel() {
+    void parseReturnsLimitAndCapability() {
         assertThat(LockedMemory.parse(
                         LIMITS.formatted("65536"), "Name:\tjava\nCapEff:\t0000000000004000\nSeccomp:\t0\n"))
                 .isEqualTo(new LockedMemory(65536, true));
@@ -28,7 +28,7 @@ class LockedMemoryTest {
     }
 
     @Test
-    void limitOfThisProcessIsTheShells() throws Exception {
+    void limitOfThisProcessEqualsShellLimit() throws Exception {
         Process shell = new ProcessBuilder("sh", "-c", "ulimit -l").start();
         String kibibytes = new String(shell.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
 
@@ -37,7 +37,7 @@ class LockedMemoryTest {
     }
 
     @Test
-    void limitBelowWhatRegionsMayTakeIsToldWithBothNumbersAndTheRemedy() {
+    void problemStatesBothLimitsAndRemedy() {
         assertThat(new LockedMemory(8 << 20, false).problem(1 << 30))
                 .hasValueSatisfying(problem -> assertThat(problem)
                         .contains("register 1073741824 bytes (sidewarp.limits.registered-octets)")
@@ -49,13 +49,13 @@ class LockedMemoryTest {
     }
 
     @Test
-    void limitThatSufficesIsNoProblem() {
+    void sufficientLimitIsNoProblem() {
         assertThat(new LockedMemory(1 << 30, false).problem(1 << 30)).isEmpty();
         assertThat(new LockedMemory(Long.MAX_VALUE, false).problem(1L << 62)).isEmpty();
     }
 
     @Test
-    void limitThatAllowsNoRegionKeepsTheSidecarFromStarting() {
+    void limitBelowSmallestRegionPreventsStart() {
         assertThatExceptionOfType(StartFailedException.class)
                 .isThrownBy(() -> new LockedMemory(4095, false).problem(1 << 30))
                 .withMessageContaining("lock 4095 bytes only, too few for any region; raise");

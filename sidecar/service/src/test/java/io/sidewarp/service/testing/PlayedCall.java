@@ -7,13 +7,13 @@ import io.grpc.stub.ServerCallStreamObserver;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A call without a transport. It accepts responses once a test sets it ready. */
+/** Records the responses of a call without a transport. The call is ready for responses after {@link #setReady}. */
 public class PlayedCall<R> extends ServerCallStreamObserver<R> {
 
     private final List<R> told = new ArrayList<>();
     private volatile boolean ready;
 
-    /** Returns the responses to the client, if only one thread responds. */
+    /** Returns the recorded responses. Only one thread may respond to the call. */
     public List<R> told() {
         return told;
     }

@@ -10,7 +10,7 @@ import io.fabric8.generator.annotation.Required;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A NIC of a node, represented by its physical function. The state is null from node agents that do not report it. */
+/** A NIC of a node, represented by its physical function. If a node agent reports no state, the state is null. */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record NicStatus(

@@ -10,7 +10,7 @@ import java.util.HexFormat;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
-/** Tests attributes with the bytes of a little-endian machine. */
+/** Tests Netlink attributes in the byte order of a little-endian machine. */
 class NetlinkAttributesTest {
 
     private static NetlinkAttributes parse(String hexadecimal) {
@@ -18,7 +18,7 @@ class NetlinkAttributesTest {
     }
 
     @Test
-    void writesLengthTypeValueAndPadding() {
+    void writerEncodesLengthTypeValueAndPadding() {
         byte[] bytes = new NetlinkWriter()
                 .header((byte) 38, (byte) 1, (byte) 0, (byte) 0)
                 .string(1, "pci")
@@ -34,7 +34,7 @@ class NetlinkAttributesTest {
     }
 
     @Test
-    void readsWhatItWrote() {
+    void parseReturnsWrittenAttributes() {
         NetlinkAttributes attributes = NetlinkAttributes.parse(ByteBuffer.wrap(new NetlinkWriter()
                 .u32(1, 7)
                 .string(2, "siw0")
@@ -51,8 +51,8 @@ class NetlinkAttributesTest {
     }
 
     @Test
-    void findsAttributesInsideOthersWhateverTheFlagsInTheirTypes() {
-        // Type 80 with the flag for nested attributes, holding a name and two lists of values.
+    void nestedAttributesAreFoundDespiteTypeFlags() {
+        // Attribute 80 has the type flag for nested attributes. The attribute contains a name and two lists of values.
         NetlinkAttributes attributes =
                 parse("2000 5080" + "0800 5100 61626300" + "0c00 5500 0500 5700 00000000" + "0800 5500 0400 5600");
 
@@ -63,7 +63,7 @@ class NetlinkAttributesTest {
     }
 
     @Test
-    void stopsAtAnAttributeThatIsNotWhole() {
+    void parseStopsAtTruncatedAttribute() {
         assertThat(parse("0800 0100 07000000" + "2000 0200 6162").u32(1)).hasValue(7);
         assertThat(parse("0800 0100 07000000" + "2000 0200 6162").has(2)).isFalse();
         assertThat(parse("0300 0100").has(1)).isFalse();

@@ -12,9 +12,9 @@ import java.nio.channels.WritableByteChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The first bytes of a staging buffer on their way into a socket. The socket may not take all of them at once. A
- * channel then takes the rest as a {@link FileRegion}, Netty's type for an object that writes itself. The channel asks
- * again when there is room. One connection uses the same instance again and again.
+ * Writes the first bytes of a staging buffer to a socket. If the socket does not take all bytes at once, a Netty
+ * channel writes the rest. For the channel, this object is a {@link FileRegion}, Netty's type for an object that writes
+ * itself. The channel calls {@link #transferTo} again when the socket has room. A connection reuses one instance.
  */
 final class StagedWrite extends AbstractReferenceCounted implements FileRegion {
 
@@ -25,7 +25,7 @@ final class StagedWrite extends AbstractReferenceCounted implements FileRegion {
     private int sent;
     private int flags;
 
-    /** @param descriptor of the socket, open as long as this is used */
+    /** @param descriptor file descriptor of the socket, which must stay open while this object is in use */
     StagedWrite(SocketCalls calls, int descriptor) {
         this.calls = calls;
         this.descriptor = descriptor;
@@ -34,7 +34,7 @@ final class StagedWrite extends AbstractReferenceCounted implements FileRegion {
     /**
      * Begins to write another buffer.
      *
-     * @return whether the socket took all of it; if not, a channel has to take this region
+     * @return whether the socket took all bytes; if not, the caller must write this object to the channel
      */
     boolean begin(StagingBuffer newBuffer, int length, int newFlags) throws IOException {
         buffer = newBuffer;
@@ -55,7 +55,7 @@ final class StagedWrite extends AbstractReferenceCounted implements FileRegion {
             return 0;
         }
         int result = calls.send(descriptor, from.address() + sent, octets - sent, flags);
-        // Returns 0 for EAGAIN and throws for all other errors.
+        // Errors.ioResult returns 0 for EAGAIN, and throws for all other errors.
         int taken = result >= 0 ? result : Errors.ioResult("send", result);
         sent += taken;
         if (isDone()) {

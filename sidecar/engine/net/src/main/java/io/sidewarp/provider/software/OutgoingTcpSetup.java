@@ -72,8 +72,8 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
     }
 
     /**
-     * Connects a second time, because the first TCP connection cannot be used any more. The second one asks with
-     * revision 1, within the remaining time.
+     * Connects again and requests MPA revision 1, because MPA closed the first TCP connection. The second attempt must
+     * end within the remaining time.
      */
     @Override
     public void onUnenhancedPeer(String message) {
@@ -85,7 +85,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
             if (problem == null) {
                 connect(again);
             } else {
-                failed(message + "; revision 1 is not tried: " + problem.getMessage());
+                failed(message + "; cannot retry with MPA revision 1: " + problem.getMessage());
             }
         }
     }

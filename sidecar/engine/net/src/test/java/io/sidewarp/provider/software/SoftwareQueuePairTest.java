@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests states of a queue pair that two devices cannot reach at a chosen time. */
+/** Tests states of a queue pair at exact moments, which a test with two devices cannot choose. */
 final class SoftwareQueuePairTest {
 
     private final SoftwareProvider provider =
@@ -38,7 +38,7 @@ final class SoftwareQueuePairTest {
         provider.close();
     }
 
-    /** Gives the queue pair a stream over the wire. On its event loop. */
+    /** Attaches a stream over the wire to the queue pair. Runs on the event loop of the queue pair. */
     private void establish(StreamListener listener) {
         RdmapStream stream = new RdmapStream(
                 wire,
@@ -59,8 +59,9 @@ final class SoftwareQueuePairTest {
         queuePair.onEstablished(stream, ConnectionAttributes.UNCONNECTED);
     }
 
+    /** Only the event loop may ask the lower layer, so other threads see the MULPDU of the last output. */
     @Test
-    void theMulpduIsThatOfTheLastOutputForTheLowerLayerIsTheEventLoopsOwn() throws Exception {
+    void attributesReportMulpduOfLastOutput() throws Exception {
         wire.mulpdu(1000);
         queuePair
                 .loop()

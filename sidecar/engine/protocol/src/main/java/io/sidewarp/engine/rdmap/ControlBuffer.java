@@ -9,8 +9,9 @@ import io.sidewarp.engine.memory.WireBuffer;
 import java.util.function.BooleanSupplier;
 
 /**
- * Buffer for one message of the protocol itself. An inbound buffer is an untagged buffer, which is always available for
- * most messages (RFC 5040 sections 5.2.2 and 5.4). An outbound buffer is the source of a message.
+ * Buffer for one message of the protocol itself, such as a Read Request or a Terminate. An inbound buffer is an
+ * untagged buffer. For most messages, the inbound buffer is always available (RFC 5040 sections 5.2.2 and 5.4). An
+ * outbound buffer holds the payload of a message.
  */
 class ControlBuffer implements UntaggedBuffers, PayloadSource {
 
@@ -22,13 +23,13 @@ class ControlBuffer implements UntaggedBuffers, PayloadSource {
         this(capacity, () -> true);
     }
 
-    /** @param available tells whether a message may use the buffer now */
+    /** @param available returns whether a message may use the buffer now */
     ControlBuffer(int capacity, BooleanSupplier available) {
         this.available = available;
         octets = WireBuffer.allocate(capacity);
     }
 
-    /** Bytes of the message, from its first byte on. */
+    /** Returns the bytes of the message. */
     WireBuffer octets() {
         return octets;
     }

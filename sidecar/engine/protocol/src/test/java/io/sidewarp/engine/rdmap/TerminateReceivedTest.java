@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests Terminates of the peer: their meaning, the work that they refer to, and their consequences. */
+/** Tests Terminates from the peer: the reported error, the blamed work requests, and the state of the stream. */
 class TerminateReceivedTest {
 
     private static final int REMOTE = 0x0A0B0C0D;
@@ -44,7 +44,7 @@ class TerminateReceivedTest {
 
     private final MemoryRegion region = stream.region(8192);
 
-    /** A Terminate that returns the header of a segment of ours. */
+    /** Returns a Terminate that carries the header of a segment from this side. */
     private static byte[] refusing(String error, Segment segment) {
         return terminate(join(hex(error, "C0 00"), length(segment), segment.header()));
     }
@@ -62,7 +62,7 @@ class TerminateReceivedTest {
         "11 00 00 00, 1, 1, 0, Invalid STag",
         "12 05 00 00, 1, 2, 5, DDP Message too long for available buffer",
         "20 02 00 00, 2, 0, 2, MPA CRC error",
-        // RNICs report errors of MPA with type 3.
+        // RNICs report MPA errors with error type 3.
         "23 02 00 00, 2, 3, 2, MPA CRC error",
         "23 07 00 00, 2, 3, 7, No matching RTR option",
         "23 08 00 00, 2, 3, 8, Unknown error",
@@ -116,7 +116,7 @@ class TerminateReceivedTest {
     }
 
     @Test
-    void whatComesBehindItIsDropped() {
+    void segmentsAfterTerminateAreDropped() {
         stream.endpoint().receive(1).with(region, 0, 10).post();
 
         stream.input(
@@ -159,7 +159,7 @@ class TerminateReceivedTest {
         "02 05, REMOTE_OPERATION_ERROR",
         "11 04, REMOTE_OPERATION_ERROR"
     })
-    void theWriteThatItPointsAtGetsTheBlame(String error, CqeStatus status) {
+    void terminateBlamesRefusedWrite(String error, CqeStatus status) {
         stream.wire().holdTransfer(true);
         stream.endpoint().write(1).with(region, 0, 100).remote(REMOTE, 0).post();
         stream.endpoint().write(2).with(region, 0, 100).remote(REMOTE, 1000).post();
@@ -172,7 +172,7 @@ class TerminateReceivedTest {
     }
 
     @Test
-    void theSendThatItPointsAtGetsTheBlame() {
+    void terminateBlamesRefusedSend() {
         stream.wire().holdTransfer(true);
         stream.endpoint().send(1).post();
         stream.endpoint().write(2).remote(REMOTE, 0).post();
@@ -186,7 +186,7 @@ class TerminateReceivedTest {
     }
 
     @Test
-    void aMessageThatIsStillOnItsWayGetsTheBlame() {
+    void terminateBlamesPartlySentSend() {
         stream.wire().room(1);
         stream.endpoint().send(1).with(region).post();
         stream.wire().output();
@@ -197,7 +197,7 @@ class TerminateReceivedTest {
     }
 
     @Test
-    void aWriteThatIsStillOnItsWayGetsTheBlame() {
+    void terminateBlamesPartlySentWrite() {
         stream.wire().room(1);
         stream.endpoint().write(1).with(region).remote(REMOTE, 0).post();
         stream.wire().output();
@@ -208,7 +208,7 @@ class TerminateReceivedTest {
     }
 
     @Test
-    void theReadThatItPointsAtGetsTheBlame() {
+    void terminateBlamesRefusedRead() {
         stream.endpoint().read(1).with(region, 0, 1).remote(REMOTE, 0).post();
         stream.endpoint().read(2).with(region, 0, 1).remote(REMOTE, 0).post();
         Segment second = stream.output().get(1);
@@ -219,7 +219,7 @@ class TerminateReceivedTest {
     }
 
     @Test
-    void theOldestReadGetsTheBlameWhenThePeerIsLinuxSiwAndReturnsNoMsn() {
+    void terminateOfLinuxSiwWithoutMsnBlamesOldestRead() {
         stream.endpoint().read(1).with(region, 0, 1).remote(REMOTE, 0).post();
         stream.endpoint().read(2).with(region, 0, 1).remote(REMOTE, 0).post();
         stream.output();
@@ -232,7 +232,7 @@ class TerminateReceivedTest {
     }
 
     @Test
-    void workThatWasTakenOverIsStillBlamed() {
+    void terminateBlamesTransferredWrite() {
         stream.wire().holdTransfer(true);
         stream.endpoint().write(1).with(region, 0, 1).remote(REMOTE, 0).post();
         stream.endpoint().write(2).with(region, 0, 1).remote(REMOTE, 50).post();
@@ -247,7 +247,7 @@ class TerminateReceivedTest {
     }
 
     @Test
-    void workThatWasNotBegunIsNeverBlamed() {
+    void terminateBlamesNoUnsentWrite() {
         stream.endpoint().write(1).with(region, 0, 1).remote(REMOTE, 0).post();
         Segment first = stream.onlyOutput();
         stream.wire().room(0);
@@ -259,7 +259,7 @@ class TerminateReceivedTest {
     }
 
     @Test
-    void aHeaderThatIsNotAnnouncedIsNotLookedAt() {
+    void headerWithoutHeaderBitsIsIgnored() {
         stream.wire().holdTransfer(true);
         stream.endpoint().send(1).post();
         stream.wire().output();
@@ -271,7 +271,7 @@ class TerminateReceivedTest {
     }
 
     @Test
-    void aRefusedReadResponseBlamesNoWrite() {
+    void refusedReadResponseBlamesNoWrite() {
         stream.wire().holdTransfer(true);
         stream.endpoint().write(1).with(region, 0, 100).remote(REMOTE, 0).post();
         stream.wire().output();
@@ -283,7 +283,7 @@ class TerminateReceivedTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 3, -1})
-    void anotherQueueThanThatOfSendsBlamesNoSend(int qn) {
+    void refusedMessageOfOtherQueueBlamesNoSend(int qn) {
         stream.wire().holdTransfer(true);
         stream.endpoint().send(1).post();
         stream.wire().output();
@@ -294,7 +294,7 @@ class TerminateReceivedTest {
     }
 
     @Test
-    void aRefusedWriteOfNothingBlamesNobodyElse() {
+    void refusedEmptyWriteBlamesNoOtherWrite() {
         stream.wire().holdTransfer(true);
         stream.endpoint().write(1).with(region, 0, 100).remote(REMOTE, 0).post();
         stream.wire().output();
@@ -304,7 +304,7 @@ class TerminateReceivedTest {
         assertThat(sendStatuses()).containsExactly(CqeStatus.FLUSHED);
     }
 
-    /** Terminates that say less than they announce, or more than there is. */
+    /** Returns Terminate contents that are truncated, or that contradict their lengths or header control bits. */
     static Stream<Arguments> oddContents() {
         byte[] whole = hex("01 02 E0 00 002E", "41 41 00000000 00000001 00000001 00000000", "00".repeat(28));
         return Stream.concat(
@@ -369,7 +369,7 @@ class TerminateReceivedTest {
     }
 
     @Test
-    void aTerminateThatCrossesOursChangesNothing() {
+    void terminateAfterLocalTerminateChangesNothing() {
         stream.input(send(9, ONE));
         stream.input(terminate(hex("11 00 00 00")));
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests data that two streams exchange, over any lower layer. */
+/** Tests data transfer between two streams. The link type selects the lower layer. */
 abstract class TransferSuite extends PairSuite {
 
     TransferSuite(Link.Type type) {

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Two network namespaces with two links between them. Needs root and the program ip. */
+/** Two network namespaces with two links between them. Creating them requires root and the {@code ip} program. */
 final class TwoPaths implements AutoCloseable {
 
     static final String LEFT = "sidewarp-left";
@@ -54,7 +54,7 @@ final class TwoPaths implements AutoCloseable {
         return "path" + path;
     }
 
-    /** The left end of the first or the second path. */
+    /** Returns the address of the left end of path 1 or path 2. */
     static InetAddress left(int path) {
         return address(path, 1);
     }
@@ -71,19 +71,19 @@ final class TwoPaths implements AutoCloseable {
         }
     }
 
-    /** Interrupts a path, or repairs it. */
+    /** Sets the right end of a path up or down. */
     void set(int path, boolean up) throws Exception {
         ip("-n", RIGHT, "link", "set", device(path), up ? "up" : "down");
     }
 
-    /** Octets that the left end has sent on a path. */
+    /** Returns the bytes that the left end has sent on a path. */
     long sent(int path) throws Exception {
         return Long.parseLong(
                 run("ip", "netns", "exec", LEFT, "cat", "/sys/class/net/" + device(path) + "/statistics/tx_bytes")
                         .strip());
     }
 
-    /** Has what a loop opens from now on be in a namespace. */
+    /** Moves the thread of an event loop into a namespace. Sockets that the loop opens afterwards belong there. */
     static void enter(EventLoop loop, String namespace) throws Exception {
         CompletableFuture.runAsync(() -> enter("/run/netns/" + namespace), loop).get(10, TimeUnit.SECONDS);
     }
@@ -100,10 +100,10 @@ final class TwoPaths implements AutoCloseable {
             int descriptor = (int) linker.downcallHandle(open, name, Linker.Option.firstVariadicArg(2))
                     .invokeExact(arena.allocateFrom(path), 0);
             if ((int) linker.downcallHandle(setns, numbers).invokeExact(descriptor, CLONE_NEWNET) != 0) {
-                throw new IllegalStateException("cannot enter " + path);
+                throw new IllegalStateException("cannot enter network namespace " + path);
             }
         } catch (Throwable e) {
-            throw new IllegalStateException("cannot enter " + path, e);
+            throw new IllegalStateException("cannot enter network namespace " + path + "; run as root", e);
         }
     }
 
@@ -118,7 +118,7 @@ final class TwoPaths implements AutoCloseable {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         if (!process.waitFor(20, TimeUnit.SECONDS) || process.exitValue() != 0) {
-            throw new IOException(String.join(" ", command) + ": " + output);
+            throw new IOException(String.join(" ", command) + " failed, or took more than 20 s: " + output);
         }
         return output;
     }

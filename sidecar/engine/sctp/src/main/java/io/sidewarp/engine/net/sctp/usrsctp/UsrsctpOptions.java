@@ -9,10 +9,10 @@ import io.sidewarp.engine.net.sctp.socket.SocketOptions;
 import java.lang.foreign.MemorySegment;
 import java.util.OptionalInt;
 
-/** Sets the options of a socket of the library. */
+/** Sets the options of a usrsctp socket. */
 final class UsrsctpOptions extends SocketOptions {
 
-    /** Value that leaves the number of packets in a row to the congestion window alone. */
+    /** Value that disables the burst limit. Only the congestion window then limits the packets of a burst. */
     private static final int UNLIMITED_BURST = 0;
 
     private final MemorySegment callState;
@@ -28,7 +28,7 @@ final class UsrsctpOptions extends SocketOptions {
         setBuffers(settings);
         setSctp(UsrsctpConstants.SCTP_NODELAY, 1);
         setSctp(UsrsctpConstants.SCTP_RECVRCVINFO, 1);
-        // A message is passed on when it is complete, or when it exceeds the largest allowed message.
+        // usrsctp delivers a message when the message is complete or exceeds the largest allowed length.
         setSctp(UsrsctpConstants.SCTP_FRAGMENT_INTERLEAVE, 0);
         setSctp(UsrsctpConstants.SCTP_PARTIAL_DELIVERY_POINT, settings.largestMessage() + 1);
         adaptation.ifPresent(indication -> setSctp(UsrsctpConstants.SCTP_ADAPTATION_LAYER, indication));
