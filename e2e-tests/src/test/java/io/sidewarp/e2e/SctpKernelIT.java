@@ -28,8 +28,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests against a peer on the SCTP of the Linux kernel. The peer checks by RFC 5043, and shares no code with the
- * engine. tshark checks the packets on the wire.
+ * Tests against a peer that uses the SCTP stack of the Linux kernel. The peer checks the rules of RFC 5043, and shares
+ * no code with the engine. tshark checks the packets on the wire.
  */
 class SctpKernelIT extends SctpKernelPeer {
 
@@ -37,7 +37,10 @@ class SctpKernelIT extends SctpKernelPeer {
     private static final int MAX_PRIVATE_DATA = 512;
     private static final int ENHANCED_DATA = 4;
 
-    /** Size of a chunk without fragments in a packet of 1500 bytes that has room for a SACK (RFC 5043 section 9). */
+    /**
+     * Maximum size in bytes of an unfragmented chunk in a packet of 1500 bytes. The packet leaves room for a SACK (RFC
+     * 5043 section 9).
+     */
     private static final int LARGEST_CHUNK = 1428;
 
     @Test
@@ -254,10 +257,10 @@ class SctpKernelIT extends SctpKernelPeer {
 
     @ParameterizedTest(name = "{0}")
     @CsvSource({
-        "as RFC 5043 wants it, '', ''",
+        "as RFC 5043 requires, '', ''",
         "the last chunk first, '', hold",
         "ordered, '', ordered",
-        "in chunks of 516 octets, '', segment=516",
+        "in chunks of 516 bytes, '', segment=516",
         "in fragments, fragments, segment=4000"
     })
     @Requirement({"SCTP-6.1-02", "SCTP-9-03", "SCTP-10-02"})
@@ -343,7 +346,7 @@ class SctpKernelIT extends SctpKernelPeer {
         return KernelPeer.checksum(KernelPeer.letters(OCTETS, round));
     }
 
-    /** Returns the SCTP port of "127.0.0.1:PORT in UDP port UDP-PORT". */
+    /** Returns the SCTP port of an address of the form "127.0.0.1:PORT in UDP port UDP-PORT". */
     private static int sctpPort(String address) {
         return Integer.parseInt(address.substring(address.indexOf(':') + 1, address.indexOf(' ')));
     }
@@ -356,7 +359,7 @@ class SctpKernelIT extends SctpKernelPeer {
         return HexFormat.of().formatHex(octets);
     }
 
-    /** Formats private data as the peer prints it: at most the first 64 bytes. */
+    /** Formats private data as the peer prints it, with at most the first 64 bytes in hexadecimal. */
     private static String seen(byte[] privateData) {
         String hex = hex(privateData);
         return privateData.length + " octets of private data"

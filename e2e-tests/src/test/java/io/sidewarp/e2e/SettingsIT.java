@@ -30,7 +30,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Tests the settings of a packaged sidecar that decide about access. */
+/** Tests settings of a packaged sidecar: access, logs and network transport. */
 @ExtendWith(Logs.class)
 class SettingsIT {
 
@@ -38,7 +38,7 @@ class SettingsIT {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     @Test
-    void theSocketIsForItsUserAndGroupOnly() throws Exception {
+    void onlyUserAndGroupHaveAccessToTheSocket() throws Exception {
         try (SidecarProcess sidecar = SidecarProcess.start("mode")) {
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(sidecar.socket())))
                     .isEqualTo("rw-rw----");
@@ -46,7 +46,7 @@ class SettingsIT {
     }
 
     @Test
-    void theApiIsOnLoopbackTcpWhenAskedFor() {
+    void apiListensOnLoopbackTcpWhenConfigured() {
         int port = Ports.free();
         try (SidecarProcess sidecar = SidecarProcess.with("tcp")
                         .set("sidewarp.api.tcp.port", Integer.toString(port))
@@ -60,7 +60,7 @@ class SettingsIT {
     }
 
     @Test
-    void logsAreJsonWhenAskedFor() throws Exception {
+    void logsAreJsonWhenConfigured() throws Exception {
         try (SidecarProcess sidecar = SidecarProcess.with("json")
                 .set("quarkus.log.console.json.enabled", "true")
                 .start()) {
@@ -78,7 +78,7 @@ class SettingsIT {
     }
 
     @Test
-    void withoutNativeTransportTheSidecarMovesDataOverNio() {
+    void sidecarMovesDataOverNioWithoutNativeTransport() {
         try (SidecarProcess sidecar = SidecarProcess.with("nio")
                         .jvmFlags(List.of("-Dio.netty.transport.noNative=true"))
                         .start();
@@ -117,7 +117,7 @@ class SettingsIT {
     }
 
     @Test
-    void aRegionCannotLeaveTheSharedVolume() throws Exception {
+    void sidecarRejectsRegionsOutsideTheSharedVolume() throws Exception {
         Path outside = Directories.temporary("outside");
         Files.write(outside.resolve("secret"), new byte[8192]);
         try (SidecarProcess sidecar = SidecarProcess.start("volume");

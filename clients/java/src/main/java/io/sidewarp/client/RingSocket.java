@@ -25,23 +25,25 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The socket of a completion ring. It wakes the sidecar, and lets threads of this process sleep until the sidecar wakes
+ * The socket of a completion ring. Wakes the sidecar, and lets threads of this process sleep until the sidecar wakes
  * them. Thread-safe.
  *
  * <p>One sleeping thread waits on the socket, and the other sleeping threads wait for that thread. Each record
- * increments the {@link #epoch} and wakes all of them, because a record does not name the thread that it is for.
+ * increments the {@link #epoch} and wakes all sleeping threads, because a record does not name a thread.
  *
- * <p>To avoid a lost wake-up, a thread first reads the epoch, and then announces in shared memory that it sleeps. It
- * checks its ring once more, and then calls {@link #await}, which returns at once if the epoch has changed.
+ * <p>A thread avoids a lost wake-up in four steps. It reads the epoch, and then announces in shared memory that it
+ * sleeps. It checks its ring once more, and then calls {@link #await}. {@link #await} returns at once if the epoch has
+ * changed.
  */
 final class RingSocket implements AutoCloseable {
 
     /**
-     * Interval at which a thread that does not sleep reads the socket. Only the socket shows that the sidecar is gone.
+     * Minimum interval between reads of the socket by threads that do not sleep. Only the socket shows that the sidecar
+     * is gone.
      */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** Pause between looks if the remaining time is shorter than a selector can wait for. */
+    /** Maximum pause between reads of the socket if the remaining time is shorter than 1 ms. */
     private static final long SHORT_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
     private final SocketChannel channel;
@@ -66,7 +68,7 @@ final class RingSocket implements AutoCloseable {
     /** True after the sidecar has accepted the token. Guarded by the lock. */
     private boolean welcome;
 
-    /** Number that changes with each record. Written under the lock. */
+    /** Number that grows with each record, each {@link #stir} and the end of the socket. Written under the lock. */
     private volatile long epoch;
 
     private volatile long lookedAt = System.nanoTime();
@@ -117,7 +119,8 @@ final class RingSocket implements AutoCloseable {
                             ? refused
                             : new SidewarpException(
                                     Status.Code.DEADLINE_EXCEEDED,
-                                    "the sidecar did not answer on the socket of a ring in time");
+                                    "the sidecar did not answer on the socket of a ring in time;"
+                                            + " check that the sidecar runs, and open the queue again");
                 }
                 await(epoch, left);
             }
@@ -143,12 +146,12 @@ final class RingSocket implements AutoCloseable {
         return failure;
     }
 
-    /** Returns a number that changes with each record. */
+    /** Returns a number that grows with each record, each {@link #stir} and the end of the socket. */
     long epoch() {
         return epoch;
     }
 
-    /** Tells the sidecar to look at a ring. */
+    /** Wakes the sidecar, so that it checks a ring. */
     void wake(long ring) {
         synchronized (output) {
             RingRecord.header(output.clear(), 0, RingRecord.HEADER, RingRecord.WAKE, ring);
@@ -177,7 +180,7 @@ final class RingSocket implements AutoCloseable {
         }
     }
 
-    /** Reads records that have arrived, at most once in a millisecond. For threads that wait without sleeping. */
+    /** Reads records that have arrived, at most once per millisecond. For threads that wait without sleeping. */
     void look() {
         if (System.nanoTime() - lookedAt < LOOK_NANOS || !lock.tryLock()) {
             return;
@@ -194,7 +197,7 @@ final class RingSocket implements AutoCloseable {
     /**
      * Sleeps until a record comes, another thread calls {@link #stir}, or the time is over. May return earlier.
      *
-     * @param seen epoch before the caller's last look at its ring
+     * @param seen epoch that the caller read before its last check of the ring
      */
     void await(long seen, long nanos) throws InterruptedException {
         long started = System.nanoTime();
@@ -217,7 +220,7 @@ final class RingSocket implements AutoCloseable {
         }
     }
 
-    /** Waits on the socket without the lock. */
+    /** Waits on the socket, and releases the lock meanwhile. */
     private void select(long nanos) throws InterruptedException {
         IOException selectFailure = null;
         selecting = true;
@@ -227,7 +230,7 @@ final class RingSocket implements AutoCloseable {
             if (millis > 0) {
                 selector.select(RingSocket::noted, millis);
             } else {
-                // A selector waits for whole milliseconds, and the caller must not wait too long.
+                // A selector waits for at least 1 ms, which is longer than the remaining time.
                 LockSupport.parkNanos(Math.min(nanos, SHORT_PAUSE_NANOS));
             }
         } catch (IOException e) {
@@ -248,10 +251,10 @@ final class RingSocket implements AutoCloseable {
     }
 
     private static void noted(SelectionKey ready) {
-        // The only channel is read in any case.
+        // Does nothing, because the caller reads the only channel after every wait.
     }
 
-    /** Wakes sleeping threads, so that they look again. */
+    /** Wakes all sleeping threads, so that each checks its ring again. */
     void stir() {
         lock.lock();
         try {
@@ -330,7 +333,7 @@ final class RingSocket implements AutoCloseable {
         return new String(text, StandardCharsets.UTF_8);
     }
 
-    /** Ends the use of the socket, unless it has ended before. */
+    /** Records the failure that ends the use of the socket. Keeps the first failure. */
     void fail(SidewarpException cause) {
         lock.lock();
         try {
@@ -356,7 +359,7 @@ final class RingSocket implements AutoCloseable {
             lock.unlock();
         }
         try {
-            // Closing wakes a thread that selects.
+            // Closing the selector wakes the thread that waits on the socket.
             selector.close();
             channel.close();
         } catch (IOException e) {

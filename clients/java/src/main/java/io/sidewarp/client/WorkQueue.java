@@ -9,16 +9,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * A pipeline of work requests and completions between this process and the sidecar, for all connections of its session.
+ * A queue of work requests and completions between this process and the sidecar, for all connections of one session.
  * Thread-safe. At most {@link #credits()} requests may be outstanding; each completion makes room for another. Send
- * work of one connection starts in the order of posting, and so do receives of one connection.
+ * work of one connection starts in the order of posting. Receives of one connection also start in that order.
  *
- * <p>Over gRPC, requests that are posted close together travel in one message. No timer delays them. In rings, the
+ * <p>Over gRPC, requests that are posted close together travel in one message. No timer delays them. With rings, the
  * sidecar sees each request at once.
  *
  * <p>Completions of posted requests go to the handler; without a handler they wait for {@link #poll}. Completions of
- * submitted requests go to their futures. All are delivered in the order of their arrival. Handler and futures run on
- * the client's event loop, or with rings on a thread of the queue. Futures may also complete on a thread that polls.
+ * submitted requests go to their futures. All completions are delivered in the order of arrival. Over gRPC, the handler
+ * and the futures run on the client's event loop. With rings, they run on a thread of the queue. Futures may also
+ * complete on a thread that polls.
  */
 public interface WorkQueue extends AutoCloseable {
 
@@ -26,47 +27,47 @@ public interface WorkQueue extends AutoCloseable {
     QueuePath path();
 
     /**
-     * Returns the number of work requests that may be outstanding, as the sidecar granted. In rings more requests can
-     * be posted, as {@link #available()} shows. They wait in the ring until completions are taken.
+     * Returns the number of outstanding work requests that the sidecar allows. With rings, more requests can be posted,
+     * as {@link #available()} shows. Further requests wait in the ring until completions are taken.
      */
     int credits();
 
     /**
-     * Returns the number of work requests that can be posted now without waiting. Over gRPC it may be one fewer for
-     * receives, see {@link #tryPost}. In rings it is the number of free blocks for send work; a request with several
+     * Returns the number of work requests that can be posted now without waiting. Over gRPC, receives may get one place
+     * fewer, see {@link #tryPost}. With rings, the number counts the free blocks for send work; a request with several
      * local parts takes several blocks.
      */
     int available();
 
     /**
-     * Sets the handler of the completions of posted requests. Set it before the first post.
+     * Sets the handler for the completions of posted requests. Call this before the first post.
      *
      * @throws IllegalStateException if the queue already has a handler
      */
     void onCompletion(CompletionHandler handler);
 
     /**
-     * Posts without waiting.
+     * Posts a request if there is room, without waiting.
      *
-     * <p>Over gRPC, receives may not take the last credit while all outstanding send work is unsignaled. That credit
-     * stays free for work whose completion returns the other credits.
+     * <p>Over gRPC, receives may not take the last credit while all outstanding send work is unsignaled. The last
+     * credit is reserved for signaled work, whose completion returns the other credits.
      *
      * @param id number that the caller chooses, returned in the completion
-     * @return false if no credit, or no room in the ring, is free for the request; nothing was posted
+     * @return false if no credit or no room in the ring is free; the request was not posted
      * @throws SidewarpException if the queue or its session ended
      */
     boolean tryPost(long id, WorkRequest request);
 
     /**
-     * Posts as {@link #tryPost} does, and waits for room without a time limit. Do not call it on the event loop or in a
-     * handler.
+     * Posts as {@link #tryPost} does, and waits for room without a time limit. Do not call this on the event loop or in
+     * a handler.
      */
     default void post(long id, WorkRequest request) {
         post(id, request, Durations.FOREVER);
     }
 
     /**
-     * Posts, and waits for room no longer than the time-out.
+     * Posts a request, and waits for room no longer than the time-out.
      *
      * @throws SidewarpException DEADLINE_EXCEEDED if there was no room in time
      */
@@ -74,13 +75,14 @@ public interface WorkQueue extends AutoCloseable {
 
     /**
      * Runs {@code posting}, and hands all requests that it posts on this thread to the sidecar in one message. A large
-     * batch takes a few messages. With rings, a sidecar that sleeps is woken once, at the end.
+     * batch takes a few messages. With rings, a sleeping sidecar is woken once, at the end.
      */
     void batch(Consumer<WorkQueue> posting);
 
     /**
-     * Posts as {@link #post(long, WorkRequest)} does, and returns a future of the completion. The future completes with
-     * any status; {@link WorkCompletion#orThrow()} turns failures into exceptions. The id of the completion is 0.
+     * Posts as {@link #post(long, WorkRequest)} does, and returns a future for the completion. A failed request
+     * completes the future normally; {@link WorkCompletion#orThrow()} turns failures into exceptions. The id of the
+     * completion is 0.
      *
      * @throws IllegalArgumentException if the request is unsignaled
      */
@@ -97,8 +99,8 @@ public interface WorkQueue extends AutoCloseable {
 
     /**
      * Hands completions of posted requests to a taker, without waiting. Only for queues without a handler. On the path
-     * {@link QueuePath#RINGS} a successful completion allocates nothing. The taker runs on this thread, and the queue
-     * holds no lock meanwhile: the taker may post, and other threads may post and poll.
+     * {@link QueuePath#RINGS} a successful completion allocates nothing. The taker runs on the calling thread. The
+     * queue holds no lock meanwhile: the taker may post, and other threads may post and poll.
      *
      * <p>If the taker throws, the later completions stay in the queue.
      *
@@ -119,9 +121,9 @@ public interface WorkQueue extends AutoCloseable {
     }
 
     /**
-     * Refuses further posts and waits until all outstanding work is complete. If the last request of a connection in a
-     * ring is unsignaled, the queue posts an RDMA Write of no bytes behind it. The completion of that Write reports the
-     * end.
+     * Refuses further posts and waits until all outstanding work is complete. In rings, the last request of a
+     * connection may be unsignaled. The queue then posts a zero-length RDMA Write after that request. The completion of
+     * the Write shows that the request is complete.
      *
      * @return false if the work is not complete in time
      */
@@ -129,7 +131,7 @@ public interface WorkQueue extends AutoCloseable {
 
     /**
      * Ends the queue. Work that the sidecar has taken is still carried out, but the completions of all outstanding work
-     * are lost: futures fail, and the handler is told. To get the completions, call {@link #drain} first.
+     * are lost: futures fail, and the handler is notified. To get the completions, call {@link #drain} first.
      */
     @Override
     void close();

@@ -9,10 +9,10 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A start-up frame (RFC 5044 section 7.1.1).
+ * An MPA start-up frame (RFC 5044 section 7.1.1).
  *
- * @param key 16 characters
- * @param flags M, C, R and the reserved bits
+ * @param key 16 ASCII characters
+ * @param flags byte with M, C, R and the reserved bits
  */
 public record MpaFrame(String key, int flags, int revision, byte[] privateData) {
 
@@ -38,7 +38,7 @@ public record MpaFrame(String key, int flags, int revision, byte[] privateData) 
         return encode(privateData.length);
     }
 
-    /** Returns a frame whose PD_Length differs from the length of the private data. */
+    /** Returns the encoded frame with the given PD_Length, which may differ from the length of the private data. */
     public byte[] encode(int privateDataLength) {
         return Octets.begin()
                 .put(key.getBytes(StandardCharsets.US_ASCII))

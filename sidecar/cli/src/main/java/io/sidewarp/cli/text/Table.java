@@ -6,7 +6,7 @@ package io.sidewarp.cli.text;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A table for a terminal: columns as wide as their widest cell. */
+/** Text table for a terminal. Each column is as wide as its widest cell. */
 public final class Table {
 
     private static final String GAP = "  ";
@@ -15,7 +15,7 @@ public final class Table {
     private final List<Boolean> right;
     private final List<List<String>> rows = new ArrayList<>();
 
-    /** @param header titles of the columns; a column whose title begins with {@code >} is flush right */
+    /** @param header titles of the columns; a title that begins with {@code >} makes its column right-aligned */
     public Table(String... header) {
         right = List.of(header).stream().map(title -> title.startsWith(">")).toList();
         this.header = List.of(header).stream()
@@ -26,7 +26,8 @@ public final class Table {
     /** Adds a row with a cell for each column. */
     public Table row(Object... cells) {
         if (cells.length != header.size()) {
-            throw new IllegalArgumentException(cells.length + " cells in a table of " + header.size() + " columns");
+            throw new IllegalArgumentException(
+                    "row has " + cells.length + " cells; the table has " + header.size() + " columns");
         }
         rows.add(List.of(cells).stream().map(Table::printable).toList());
         return this;

@@ -32,7 +32,8 @@ public final class SharedReceiveQueues {
     }
 
     /**
-     * Creates a queue. Takes its receives from the session's quotas, and as many entries of completion and work queues.
+     * Creates a queue. Charges the session's quotas with one queue. Also charges one receive, one completion entry and
+     * one work entry for each receive that the queue can hold.
      */
     public SharedReceiveQueue create(CreateSharedReceiveQueueRequest request) {
         Pd domain = memory.domain(request.getProtectionDomain());
@@ -92,7 +93,7 @@ public final class SharedReceiveQueues {
                         .build());
     }
 
-    /** Sets the limit of a queue again; 0 disarms it. */
+    /** Arms a new limit for a queue. The value 0 disarms the limit. */
     public void modify(long id, int limit) {
         require(id).arm(limit);
     }
@@ -108,16 +109,16 @@ public final class SharedReceiveQueues {
         work.end();
     }
 
-    /** Returns the queue of an id, or null. Runs on the data path and allocates nothing. */
+    /** Returns the queue with this id, or null. Runs on the data path and allocates nothing. */
     public @Nullable SharedReceiveWork find(long id) {
         return queues.get(id);
     }
 
-    /** Returns the queue of an id. Fails with NOT_FOUND if there is none. */
+    /** Returns the queue with this id. Fails with NOT_FOUND if the session has no such queue. */
     public SharedReceiveWork require(long id) {
         SharedReceiveWork work = queues.get(id);
         if (work == null) {
-            throw ApiError.notFound("shared_receive_queue", id, "create it first, in this session");
+            throw ApiError.notFound("shared_receive_queue", id, "create the queue first");
         }
         return work;
     }

@@ -22,14 +22,14 @@ class EventStreamTest {
     private final EventStream stream = new EventStream(client, dropped::add);
 
     @Test
-    void noMoreThanTheBoundWait() {
+    void streamDropsOldestEventsBeyondTheBound() {
         tell(0, EventStream.BOUND + 10);
 
         assertThat(dropped).hasSize(10).startsWith(event(0));
     }
 
     @Test
-    void aClientThatReadsLosesNothing() {
+    void readyClientGetsEveryEvent() {
         client.setReady();
 
         tell(0, 2);
@@ -39,7 +39,7 @@ class EventStreamTest {
     }
 
     @Test
-    void inThePlaceOfTheEventsThatWereDroppedIsTheirNumber() {
+    void clientGetsTheNumberOfDroppedEventsBeforeTheKeptEvents() {
         tell(0, EventStream.BOUND + DROPPED);
         client.setReady();
 
@@ -52,7 +52,7 @@ class EventStreamTest {
     }
 
     @Test
-    void whatWasDroppedIsToldOnce() {
+    void streamReportsDroppedEventsOnce() {
         tell(0, EventStream.BOUND + DROPPED);
         client.setReady();
         stream.flush();

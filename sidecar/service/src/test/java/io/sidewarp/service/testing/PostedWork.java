@@ -8,10 +8,10 @@ import io.sidewarp.v1.WorkRequest;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A queue of work over any path. Takes work requests, and returns their completions. */
+/** A work queue over gRPC or rings. Takes work requests, and returns their completions. */
 public interface PostedWork extends AutoCloseable {
 
-    /** Posts work in this order. Work that has no room yet waits on the client's side. */
+    /** Posts work requests in the order of the list. Requests wait in the client while there is no room. */
     void post(List<WorkRequest> work);
 
     default void post(WorkRequest... work) {
@@ -29,7 +29,7 @@ public interface PostedWork extends AutoCloseable {
         return all;
     }
 
-    /** Returns whether all completions that came were taken. */
+    /** Returns whether no received completion is left to take. */
     boolean isEmpty();
 
     @Override

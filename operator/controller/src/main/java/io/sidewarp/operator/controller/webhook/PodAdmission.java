@@ -31,8 +31,8 @@ import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 
 /**
- * Decides about pods for the API server. Has no side effects beyond the answer, so that dry runs and repeated calls are
- * safe.
+ * Decides for the API server whether a new pod gets a sidecar, stays unchanged or is refused. Changes nothing in the
+ * cluster, so dry runs and repeated calls are safe.
  */
 final class PodAdmission implements AdmissionRequestHandler {
     private static final Logger LOG = Logger.getLogger(PodAdmission.class);

@@ -42,7 +42,7 @@ final class NodeStatusReporter implements AutoCloseable {
         try {
             client.nodes().withName(node).editStatus(this::withResources);
         } catch (KubernetesClientException e) {
-            LOG.log(System.Logger.Level.DEBUG, "cannot write the status of node " + node, e);
+            LOG.log(System.Logger.Level.DEBUG, "cannot write the status of node " + node + "; trying again", e);
             worker.schedule(this::write, RETRY_MILLIS, TimeUnit.MILLISECONDS);
         }
     }

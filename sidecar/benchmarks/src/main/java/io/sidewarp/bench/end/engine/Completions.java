@@ -8,7 +8,7 @@ import io.sidewarp.engine.verbs.Cqe;
 import io.sidewarp.engine.verbs.CqeStatus;
 import java.util.stream.Stream;
 
-/** Takes completions in batches, and fails on the first work that failed. */
+/** Polls completions in batches, and throws for the first work request that failed. */
 final class Completions {
 
     private static final int BATCH = 64;
@@ -24,7 +24,7 @@ final class Completions {
      * Takes available completions, at most one batch.
      *
      * @return number of completions
-     * @throws IllegalStateException if work has failed
+     * @throws IllegalStateException if a work request failed
      */
     int poll() {
         int count = queue.poll(batch);

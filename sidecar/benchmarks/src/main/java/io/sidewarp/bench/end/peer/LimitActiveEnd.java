@@ -11,7 +11,9 @@ import io.sidewarp.bench.end.TransferPlan;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
-/** Sends over a {@link BareSocket}. */
+/**
+ * Active end of the benchmark that measures the limit of an engine. Sends over a {@link BareSocket}, without an engine.
+ */
 public final class LimitActiveEnd implements ActiveEnd {
 
     private final BareSocket socket;

@@ -10,12 +10,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.OptionalInt;
 
 /**
- * An event of the connection manager, copied from the library's memory.
+ * An event of the connection manager, copied from the memory of librdmacm.
  *
- * @param id the connection that the event concerns; for a connection request the new connection
- * @param listenId the listener that received the connection request, else 0
+ * @param id connection that the event concerns; for a connection request, the new connection
+ * @param listenId listener that received the connection request; 0 for other events
  * @param status 0, or a negative error number
- * @param depths the peer's depths in a connection request
+ * @param depths the peer's IRD and ORD in a connection request; unknown for other events
  */
 record CmEvent(long id, long listenId, Kind kind, int status, byte[] privateData, ReadDepths depths) {
 
@@ -65,9 +65,10 @@ record CmEvent(long id, long listenId, Kind kind, int status, byte[] privateData
     }
 
     /**
-     * Returns the peer's depths. The connection manager gives them from this side's view: the initiator depth is the
-     * number of Reads that the peer serves. If both numbers are 0, the peer did not state its depths. For example, siw
-     * reports 0 for a peer that uses revision 1 of MPA.
+     * Returns the peer's IRD and ORD. The connection manager names both from the view of this side: the initiator depth
+     * is the number of Reads that the peer serves. The responder resources are the number of Reads that the peer wants
+     * served. If both numbers are 0, the peer did not state its depths. For example, siw reports 0 for a peer that uses
+     * revision 1 of MPA.
      */
     private static ReadDepths depths(long parameters) {
         int served = Native.getUnsignedByte(parameters + VerbsLayout.CONN_INITIATOR_DEPTH);

@@ -6,28 +6,35 @@ package io.sidewarp.provider.software;
 import io.sidewarp.engine.net.PeerLimit;
 import java.net.InetSocketAddress;
 
-/** Receives events that concern no queue pair. Called on event loops, must not block. */
+/** Receives events that concern no queue pair. Event loops call the methods, which must not block. */
 public interface SoftwareEvents {
 
-    /** Ignores all events. */
+    /** Receiver that ignores all events. */
     SoftwareEvents NONE = new SoftwareEvents() {};
 
-    /** An inbound connection failed before it became a connection request, or lapsed while it waited for an answer. */
+    /**
+     * Reports that an inbound connection failed during start-up, or before the application answered its connection
+     * request.
+     */
     default void onStartupFailed(InetSocketAddress remote, String message) {}
 
-    /** An inbound connection was refused because a limit of its listener was reached. */
+    /**
+     * Reports that an inbound connection was refused because a limit of its listener was reached.
+     *
+     * @param limit name of the limit
+     */
     default void onRefused(InetSocketAddress remote, String limit) {}
 
-    /** A connection was aborted because its peer exceeded a limit. */
+    /** Reports that a connection was aborted because its peer exceeded a limit. */
     default void onPeerLimit(PeerLimit limit) {}
 
     /**
-     * An SCTP association that was up has ended.
+     * Reports that an established SCTP association has ended.
      *
-     * @param retransmittedChunks number of retransmitted chunks during its whole life
+     * @param retransmittedChunks number of chunks that the association has retransmitted in total
      */
     default void onAssociationClosed(long retransmittedChunks) {}
 
-    /** An exception escaped a connection, which was aborted. */
+    /** Reports an uncaught exception in the code of a connection. The connection was aborted. */
     default void onFault(Throwable fault) {}
 }

@@ -38,7 +38,7 @@ public final class RdmapStream implements UpperLayer {
     private boolean gracefulEnd;
     /** Description of the side that closed the stream first. */
     private String closedBy = "";
-    /** Copy of the lower layer's MULPDU for all threads. Only the event loop may ask the lower layer. */
+    /** Copy of the lower layer's MULPDU that all threads may read. Only the event loop may query the lower layer. */
     private volatile int mulpdu;
 
     private @Nullable StreamError error;
@@ -68,8 +68,8 @@ public final class RdmapStream implements UpperLayer {
     }
 
     /**
-     * Returns whether the peer may not have placed some of the posted data. An answer to a later request or a complete
-     * graceful close confirms the placement. Called on the event loop.
+     * Returns whether the placement of some posted data at the peer is unconfirmed. An answer to a later request or a
+     * complete graceful close confirms the placement. Called on the event loop.
      */
     public boolean isUnconfirmed() {
         return !gracefulEnd && work.isUnconfirmed();
@@ -85,23 +85,26 @@ public final class RdmapStream implements UpperLayer {
         return counters.read(outbound.segments(), inbound.receiver().segments());
     }
 
-    /** Size in bytes of the largest segment, as of the last output. Any thread may call this. */
+    /** Returns the maximum size of a segment in bytes. Output refreshes the value. Any thread may call this. */
     public int mulpdu() {
         return mulpdu;
     }
 
-    // Calls of the application's side, on the event loop.
+    // Calls from the application, on the event loop.
 
     /**
      * Sends a message without payload before all other messages, to tell the peer that this side is ready to receive
-     * (RFC 6581 section 9.2). The message makes no completion. Legal before the first message.
+     * (RFC 6581 section 9.2). The message generates no completion. Call this before the first message is sent.
      */
     public void indicateReady(RtrKind kind) {
         ready.request(kind);
         llp.requestOutput();
     }
 
-    /** Treats a Send without payload as the peer's ready-to-receive indication if it is the peer's first message. */
+    /**
+     * Treats a Send without payload as the peer's ready-to-receive indication. Applies only if the Send is the peer's
+     * first message.
+     */
     public void expectReadySend() {
         ready.expectSend();
     }
@@ -136,8 +139,8 @@ public final class RdmapStream implements UpperLayer {
     }
 
     /**
-     * Continues a graceful close. May close the output at once, because the lower layer never asks a responder to
-     * produce before the responder may send.
+     * Continues a graceful close. Closes the output at once if nothing is left to send. The close cannot wait for
+     * {@link #produce}, because the lower layer never calls {@link #produce} at a responder that may not send yet.
      */
     private void finishClosing() {
         outbound.closeWhenDrained();
@@ -151,7 +154,10 @@ public final class RdmapStream implements UpperLayer {
         return state == StreamState.CLOSING && ready.isAnswerOwed();
     }
 
-    /** Stops the wait of a graceful close for that answer, unless posted work waits for the answer. */
+    /**
+     * Ends the wait of a graceful close for the answer to a ready-to-receive Read. Has no effect while posted work
+     * waits for the answer.
+     */
     public void giveUpReadyAnswer() {
         if (isReadyAnswerOwed() && work.isDrained()) {
             ready.giveUp();
@@ -159,7 +165,7 @@ public final class RdmapStream implements UpperLayer {
         }
     }
 
-    /** Ends the stream at once. Sends a Terminate only where the peer would otherwise see a graceful close. */
+    /** Ends the stream at once. Sends a Terminate only if the peer would otherwise see a graceful close. */
     public void abort() {
         if (state == StreamState.CLOSED) {
             return;
@@ -175,7 +181,7 @@ public final class RdmapStream implements UpperLayer {
         }
     }
 
-    /** Ends the stream because of an error of this side that no message of the peer caused. */
+    /** Ends the stream with an error of this side that no message of the peer caused. */
     public void fail(ProtocolError cause) {
         terminate(cause, TerminateMessage.of(cause), null, CqeStatus.FATAL, "");
     }
@@ -248,8 +254,8 @@ public final class RdmapStream implements UpperLayer {
     }
 
     /**
-     * Ends the stream. All outstanding work fails, even work that the lower layer took: its fate is unknown (RFC 5040
-     * section 6.2.1).
+     * Ends the stream after a Terminate from the peer. All outstanding work fails. Work that the lower layer has
+     * already taken fails too, because its outcome is unknown (RFC 5040 section 6.2.1).
      */
     void onTerminateReceived(ReceivedTerminate received) {
         if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
@@ -270,7 +276,7 @@ public final class RdmapStream implements UpperLayer {
         }
         if (state == StreamState.CLOSING) {
             if (inbound.isInsideMessage() || !work.requests().isEmpty() || ready.isAnswerOwed()) {
-                // The peer still owes data, which cannot arrive any more.
+                // The rest of a message or an answer is missing, and can no longer arrive.
                 onError(LlpError.CONNECTION_LOST);
             } else {
                 finishClosing();
@@ -308,8 +314,8 @@ public final class RdmapStream implements UpperLayer {
     // Errors.
 
     /**
-     * Ends the stream because of an error found here. Flushes all work, and sends the Terminate if the lower layer can
-     * carry it.
+     * Ends the stream with an error that this side found. Flushes all work, and sends the Terminate if the lower layer
+     * permits output.
      *
      * @param about description of the fault for people; may be empty
      */

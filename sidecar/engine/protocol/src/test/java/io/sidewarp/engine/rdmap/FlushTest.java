@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests flushes of this side: Reads of no bytes whose answer proves that all earlier data was placed. */
+/** Tests this side's flushes. A flush is a zero-length Read whose answer proves that all earlier data was placed. */
 class FlushTest {
 
     private static final byte[] NOTHING = new byte[0];
@@ -74,7 +74,7 @@ class FlushTest {
     }
 
     @Test
-    void flaggedWriteCompletesOnceWithTheAnswer() {
+    void flaggedWriteCompletesOnceWhenThePeerAnswers() {
         stream.endpoint()
                 .write(1)
                 .with(region, 0, 10)
@@ -139,7 +139,7 @@ class FlushTest {
     }
 
     @Test
-    void regionThatGoesBehindTheMessageDoesNotFailTheFlush() {
+    void invalidatingTheRegionAfterTheMessageDoesNotFailTheFlush() {
         for (int i = 0; i < ORD; i++) {
             stream.endpoint()
                     .read(i)
@@ -165,7 +165,10 @@ class FlushTest {
         assertThat(stream.events().states()).isEmpty();
     }
 
-    /** A Write is complete when the lower layer has it, so the Terminate that names it finds the flush alone. */
+    /**
+     * Tests a Write that completed when the lower layer took it. A Terminate that names the Write therefore fails the
+     * flush after the Write.
+     */
     @ParameterizedTest
     @CsvSource({"11 00, REMOTE_ACCESS_ERROR", "12 02, REMOTE_OPERATION_ERROR", "02 07, REMOTE_OPERATION_ERROR"})
     @Requirement("RDMAP-6.2.1-02")
@@ -186,7 +189,7 @@ class FlushTest {
     }
 
     @Test
-    void streamThatIsLostIsUnconfirmedUntilAFlushHasCoveredAllData() {
+    void answeredFlushConfirmsEarlierDataEvenIfTheStreamIsLost() {
         assertThat(stream.stream().isUnconfirmed()).isFalse();
         write(1);
         stream.output();
@@ -204,7 +207,7 @@ class FlushTest {
     }
 
     @Test
-    void readConfirmsWritesBeforeItAndNoneBehindIt() {
+    void readConfirmsOnlyEarlierWrites() {
         write(1);
         stream.endpoint().read(2).with(region, 0, 10).remote(REMOTE, 0).post();
         write(3);
@@ -221,7 +224,7 @@ class FlushTest {
     }
 
     @Test
-    void workThatNeverBeganIsUnconfirmed() {
+    void unstartedWorkIsUnconfirmed() {
         stream.wire().room(0);
         write(1);
 
@@ -247,7 +250,7 @@ class FlushTest {
     }
 
     @Test
-    void unalignedAtomicOperationIsNamedWhereThePeerTellsNoReason() {
+    void errorNamesAnUnalignedAtomicOperationIfThePeerGivesNoReason() {
         stream.endpoint().fetchAdd(1, 1).remote(REMOTE, 0x14).post();
         Segment request = stream.onlyOutput();
 
@@ -257,7 +260,7 @@ class FlushTest {
     }
 
     @Test
-    void readsBeyondThePeersIrdAreNamedWhereThePeerTellsNoReason() {
+    void errorNamesReadsBeyondThePeersIrdIfThePeerGivesNoReason() {
         stream.endpoint().read(1).with(region, 0, 10).remote(REMOTE, 0).post();
         stream.endpoint().read(2).with(region, 0, 10).remote(REMOTE, 0).post();
         Segment second = stream.output().get(1);
@@ -270,7 +273,7 @@ class FlushTest {
     }
 
     @Test
-    void flushThatIsFlaggedTooIsOneFlush() {
+    void flaggedFlushSendsOneReadRequest() {
         stream.endpoint().flush(1).flushed().post();
 
         assertThat(opcodesOut()).containsExactly(RdmapControl.RDMA_READ_REQUEST);

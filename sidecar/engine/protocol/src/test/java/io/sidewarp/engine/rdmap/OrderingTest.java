@@ -21,7 +21,7 @@ import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Tests order and completion of the work of this side (RFC 5040 section 5.5). */
+/** Tests the order in which this side's work starts and completes (RFC 5040 section 5.5). */
 class OrderingTest {
 
     private static final int REMOTE = 0x0A0B0C0D;
@@ -150,7 +150,7 @@ class OrderingTest {
     }
 
     @Test
-    void aCompletedSlotCanBeUsedAgain() {
+    void queueReusesCompletedSlots() {
         try (LoneStream narrow = new LoneStream(EndpointOptions.defaults().queueDepth(3))) {
             for (int i = 0; i < 20; i++) {
                 narrow.endpoint()
@@ -217,7 +217,7 @@ class OrderingTest {
     }
 
     @Test
-    void aStreamWithNothingToDoPutsNothingOut() {
+    void idleStreamSendsNothing() {
         stream.wire().requestOutput();
 
         assertThat(stream.output()).isEmpty();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests threads that post while the event loop works, and while it ends the stream. */
+/** Tests threads that post while the event loop runs, and while the stream ends. */
 class PostingThreadsTest {
 
     private static final int POSTERS = 3;
@@ -55,7 +55,7 @@ class PostingThreadsTest {
     private final AtomicBoolean stop = new AtomicBoolean();
     private final AtomicInteger accepted = new AtomicInteger();
 
-    /** Posts Writes of no octets until told to stop; each poster's ids ascend. */
+    /** Posts zero-length Writes until {@link #stop} is set. The ids of each poster ascend. */
     private void postUntilStopped(WqeQueue queue, int poster) {
         Wr request = new Wr();
         for (long i = 0; !stop.get(); i++) {
@@ -130,7 +130,7 @@ class PostingThreadsTest {
             int poster = (int) (completion.id() >>> 32);
             assertThat((int) completion.id()).isEqualTo((int) next[poster]++);
             assertThat(failed && completion.status() == CqeStatus.SUCCESS)
-                    .as("success behind a failure")
+                    .as("success after a failure")
                     .isFalse();
             failed |= completion.status() != CqeStatus.SUCCESS;
         }

@@ -17,9 +17,9 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
- * Random work for both sides of a pair, and a model of its expected result. Each side has memory that the peer writes
- * to, constant memory that the peer reads, and words for the peer's atomic operations. Receives are posted before their
- * Sends and Immediate Data.
+ * Random work for both sides of a pair, and a model of the expected result. Each side has memory that the peer writes
+ * to, constant memory that the peer reads, and words for the peer's atomic operations. Receives are posted before the
+ * peer's Sends and Immediate Data.
  */
 public final class RandomTraffic {
 
@@ -35,7 +35,7 @@ public final class RandomTraffic {
     private final Actor left;
     private final Actor right;
 
-    /** Traffic that depends on the seed alone. */
+    /** Creates traffic that the seed alone determines. */
     public RandomTraffic(StreamPair pair, long seed) {
         this.pair = pair;
         random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
@@ -48,7 +48,7 @@ public final class RandomTraffic {
         return random;
     }
 
-    /** Posts work, a bit at a time, while the link moves; then closes both sides. */
+    /** Posts requests between turns of the link. Then closes both sides, and waits until the link is idle. */
     public void run(int requests) {
         for (int i = 0; i < requests; i++) {
             if (random.nextBoolean()) {
@@ -69,7 +69,10 @@ public final class RandomTraffic {
         finish();
     }
 
-    /** An uneven link does nothing at times, so one idle turn does not mean that it rests. */
+    /**
+     * Takes turns until the link has been idle for 50 turns in a row. An uneven link can be idle for one turn while
+     * data is still on its way.
+     */
     private void finish() {
         int idle = 0;
         for (int i = 0; idle < 50; i++) {
@@ -77,12 +80,12 @@ public final class RandomTraffic {
             boolean rightMoved = pair.link().turn(Side.RIGHT);
             idle = leftMoved || rightMoved ? 0 : idle + 1;
             if (i == Link.MOST_TURNS) {
-                throw new AssertionError("the link does not come to rest");
+                throw new AssertionError("the link still moves data after the maximum number of turns");
             }
         }
     }
 
-    /** Compares everything with the model. */
+    /** Compares memory, messages and completions of both sides with the model. */
     public void verify() {
         left.verify();
         right.verify();
@@ -91,7 +94,7 @@ public final class RandomTraffic {
     /** Expected content of a receive: bytes, or Immediate Data. */
     private record Message(byte[] data, boolean isImmediate, long immediate) {}
 
-    /** One side with its model. */
+    /** One side of the pair, with the model of its expected state. */
     private final class Actor {
 
         private final Endpoint endpoint;
@@ -150,7 +153,7 @@ public final class RandomTraffic {
                         || RdmapControl.isImmediate(completion.opcode()) != message.isImmediate()
                         || completion.result() != message.immediate()
                         || !Arrays.equals(TestMemory.get(receives, slot * RECEIVE, length), message.data())) {
-                    throw new AssertionError("message " + received + " arrived changed: " + completion);
+                    throw new AssertionError("message " + received + " differs from the model: " + completion);
                 }
                 received++;
             }
@@ -175,7 +178,7 @@ public final class RandomTraffic {
             }
         }
 
-        /** Posts the work, at times without wanting a completion, at times with a fence. */
+        /** Posts a work request, sometimes unsignaled and sometimes fenced. */
         private void post(Work work, long id) {
             if (random.nextInt(5) == 0) {
                 work.unsignaled();
@@ -196,7 +199,7 @@ public final class RandomTraffic {
             };
         }
 
-        /** Gathers from memory that never changes. */
+        /** Adds random parts of the constant memory to a work request, and returns the bytes of these parts. */
         private byte[] gather(Work work, int length) {
             byte[] data = new byte[length];
             int at = 0;
@@ -281,35 +284,35 @@ public final class RandomTraffic {
             compare("constant", constant, constantData);
             for (int i = 0; i < WORDS; i++) {
                 if (TestMemory.getWord(words, (long) i * Long.BYTES) != wordsModel[i]) {
-                    throw new AssertionError("word " + i + " differs");
+                    throw new AssertionError("word " + i + " differs from the model");
                 }
             }
             for (RecordingSink.Completion completion : endpoint.completions().sends()) {
                 long expected = expectedResults.getOrDefault(completion.id(), 0L);
                 if (completion.result() != expected) {
-                    throw new AssertionError("result " + expected + " expected, not " + completion);
+                    throw new AssertionError("expected result " + expected + ", but got " + completion);
                 }
             }
             if (!expectedMessages.isEmpty()) {
-                throw new AssertionError(expectedMessages.size() + " messages did not arrive");
+                throw new AssertionError(expectedMessages.size() + " expected messages did not arrive");
             }
             List<Long> completed = endpoint.completions().sendIds();
             if (!completed.equals(signaledIds)) {
-                throw new AssertionError("completed " + completed + " instead of " + signaledIds);
+                throw new AssertionError("expected completions " + signaledIds + ", but got " + completed);
             }
             if (endpoint.completions().sendStatuses().stream().anyMatch(status -> status != CqeStatus.SUCCESS)) {
                 throw new AssertionError(
-                        "not all succeeded: " + endpoint.completions().sends());
+                        "not all work requests succeeded: " + endpoint.completions().sends());
             }
             if (endpoint.completions().receives().size() != posted) {
-                throw new AssertionError("not all receives completed");
+                throw new AssertionError("not all posted receives completed");
             }
         }
 
         private void compare(String what, MemoryRegion region, byte[] expected) {
             int mismatch = Arrays.mismatch(TestMemory.get(region), expected);
             if (mismatch >= 0) {
-                throw new AssertionError(what + " differs at octet " + mismatch);
+                throw new AssertionError(what + " differs from the model at byte " + mismatch);
             }
         }
     }

@@ -5,7 +5,8 @@ package io.sidewarp.engine.memory;
 
 /**
  * A protection domain. Regions are reachable only through queue pairs of the same domain (RFC 5040 section 8.1.1).
- * Counts its users, so that the domain cannot be deallocated while it is in use. Compared by identity. Thread-safe.
+ * Counts its users, so that the domain cannot be deallocated while it is in use. Domains are compared by identity.
+ * Thread-safe.
  */
 public final class Pd {
 
@@ -83,7 +84,7 @@ public final class Pd {
 
     private void checkAllocated() {
         if (deallocated) {
-            throw new IllegalStateException("protection domain " + id + " is deallocated");
+            throw new IllegalStateException("protection domain " + id + " is deallocated; use another domain");
         }
     }
 

@@ -8,9 +8,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Bytes on their way to or from the wire. The buffer is one piece of direct memory with the two views that the data
- * path needs, created once. Offsets are absolute, and multi-byte fields are big-endian. Not thread-safe; an event loop
- * owns the buffer.
+ * Buffer for bytes to or from the wire. The buffer is one block of direct memory. The data path uses the memory as an
+ * NIO buffer and as a segment; both views are created once. Offsets are absolute, and multi-byte fields are big-endian.
+ * Not thread-safe; an event loop owns the buffer.
  */
 public final class WireBuffer {
 
@@ -34,15 +34,12 @@ public final class WireBuffer {
         return buffer;
     }
 
-    /** Bytes that the buffer can hold. */
+    /** Returns the capacity in bytes. */
     public int capacity() {
         return nio.capacity();
     }
 
-    /**
-     * Returns the memory as a buffer. Position and limit are scratch values: set them before use, and do not rely on
-     * them.
-     */
+    /** Returns the memory as an NIO buffer. Any caller may change position and limit, so set them before use. */
     public ByteBuffer nio() {
         return nio;
     }

@@ -3,10 +3,12 @@
 
 package io.sidewarp.engine.llp.sctp;
 
-/** Events of an association, for the owner of associations. All calls come on the association's event loop. */
+/**
+ * Receives events of an association for the owner of the association. All calls come on the association's event loop.
+ */
 public interface AssociationListener {
 
-    /** Reports that the peer supports DDP too, and that sessions can begin. */
+    /** Reports that the association is up and the peer supports DDP. Sessions can begin. */
     void onEstablished();
 
     /**
@@ -14,14 +16,14 @@ public interface AssociationListener {
      * {@link DdpStreamSession#reject}. Set the listener with {@link DdpStreamSession#listen} before this method
      * returns.
      *
-     * @return false when the Consumer takes no more requests at present; the peer then gets a Terminate (RFC 5043
-     *     section 6.4)
+     * @param asked Private Data and depths of the peer's request
+     * @return false if the Consumer accepts no more requests now; the peer then gets a Terminate (RFC 5043 section 6.4)
      */
     boolean onInitiate(DdpStreamSession session, SessionStartup asked);
 
-    /** Reports that the last session is over, so the association carries nothing (RFC 5041 section 3 item 10). */
+    /** Reports that the last session has ended. The owner must end an idle association (RFC 5041 section 3 item 10). */
     void onIdle();
 
-    /** Reports that the association is gone and that every session has been told. No call follows. */
+    /** Reports that the association has ended. Listeners of all sessions were notified before. No call follows. */
     void onClosed(boolean graceful, String cause);
 }

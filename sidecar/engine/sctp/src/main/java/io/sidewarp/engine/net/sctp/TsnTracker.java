@@ -4,9 +4,9 @@
 package io.sidewarp.engine.net.sctp;
 
 /**
- * Follows the TSNs of the DATA chunks of one direction and the peer's Cumulative TSN Acks. Messages get consecutive
- * TSNs, one each, in the order in which they were given to SCTP. The TSNs therefore tell exactly which messages have
- * arrived (RFC 4960 section 6.2), without a question to the stack.
+ * Tracks the TSNs of the DATA chunks of one direction and the peer's Cumulative TSN Acks. Each message gets one TSN.
+ * TSNs are consecutive, in the order in which SCTP got the messages. The peer's acks therefore show which messages have
+ * arrived (RFC 4960 section 6.2), without a query to the SCTP stack.
  */
 final class TsnTracker {
 
@@ -17,7 +17,7 @@ final class TsnTracker {
     private long acknowledged;
     private long retransmitted;
 
-    /** Notes that a DATA chunk leaves. The very first chunk has the Initial TSN. */
+    /** Records a DATA chunk that is sent. The first chunk has the Initial TSN. */
     void onSent(int tsn) {
         if (!started) {
             started = true;
@@ -33,7 +33,10 @@ final class TsnTracker {
         }
     }
 
-    /** Notes that the peer has all chunks up to the given one. Impossible values are ignored. */
+    /**
+     * Records that the peer has all chunks up to this TSN. Ignores a TSN that was never sent or was acknowledged
+     * before.
+     */
     void onAcknowledged(int tsn) {
         int distance = tsn - cumulativeAck;
         if (started && distance > 0 && tsn - highestSent <= 0) {
@@ -47,7 +50,7 @@ final class TsnTracker {
         return sent;
     }
 
-    /** Returns the number of chunks acknowledged, from the first without a gap. */
+    /** Returns the number of acknowledged chunks, counted from the first chunk up to the first gap. */
     long acknowledged() {
         return acknowledged;
     }
