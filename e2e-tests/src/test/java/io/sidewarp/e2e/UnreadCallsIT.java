@@ -43,7 +43,7 @@ class UnreadCallsIT {
     private static final int CONNECTIONS = 2;
     private static final int CALLS = 1250;
 
-    /** Each message has its own answer, of which the client takes only the first few. */
+    /** Each message has its own answer. The client takes only the first few answers. */
     private static final int MESSAGES = 150;
 
     private static final int WINDOW = 1024;

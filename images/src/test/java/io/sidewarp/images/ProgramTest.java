@@ -17,7 +17,7 @@ class ProgramTest {
     private static final Path ROOT = Path.of("..");
     private static final long MEBIBYTE = 1 << 20;
 
-    /** An idle sidecar has about 100 MiB resident, of which most are classes, code and stacks. */
+    /** An idle sidecar has about 100 MiB resident. Most of them are classes, code and stacks. */
     private static final long REST = 200 * MEBIBYTE;
 
     @Test

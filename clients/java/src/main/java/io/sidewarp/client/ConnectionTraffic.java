@@ -81,7 +81,7 @@ final class ConnectionTraffic {
         }
     }
 
-    /** Runs all events, because no more completions come. On the event loop. */
+    /** Runs all events, because no more completions come. Runs on the event loop. */
     void releaseAll() {
         delivered.set(Long.MAX_VALUE / 2);
         release();

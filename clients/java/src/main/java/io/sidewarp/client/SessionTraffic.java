@@ -57,7 +57,7 @@ final class SessionTraffic {
         known.remove(connection);
     }
 
-    /** Runs all events that wait for completions. On the event loop. */
+    /** Runs all events that wait for completions. Runs on the event loop. */
     void releaseAll() {
         known.values().forEach(ConnectionTraffic::releaseAll);
     }

@@ -46,8 +46,7 @@ public final class Capture implements AutoCloseable {
     }
 
     /**
-     * Starts to record SCTP in a UDP port, of which checksums are verified, or ends the test as skipped where that is not
-     * possible.
+     * Starts to record SCTP in a UDP port, and verifies its checksums. Skips the test where recording is not possible.
      */
     public static Capture startSctp(String name, int udpPort) {
         return start(

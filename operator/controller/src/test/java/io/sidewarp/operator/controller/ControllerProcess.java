@@ -35,7 +35,7 @@ public final class ControllerProcess implements AutoCloseable {
     private static final Duration REQUEST_LIMIT = Duration.ofMinutes(1);
     private static final long STOP_SECONDS = 20;
 
-    /** The chart's limit ({@code controller.resources}), of which the image takes a part for the heap. */
+    /** Limit of the chart ({@code controller.resources}). The image takes a part of the limit for the heap. */
     public static final int MEMORY_LIMIT_MEBIBYTES = 512;
 
     /** As in the image. */

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @RealApiServer
 class AgentMemoryIT {
-    /** The chart's limit ({@code nodeAgent.resources}), of which the image takes a part for the heap. */
+    /** Limit of the chart ({@code nodeAgent.resources}). The image takes a part of the limit for the heap. */
     private static final int MEMORY_LIMIT_MEBIBYTES = 256;
 
     /** As in the image. */

@@ -90,7 +90,7 @@ public record Lab(
     }
 
     /**
-     * Starts two ends and runs each plan for a moment, again and again, until the JVMs have compiled the code. Each
+     * Starts two ends and runs each plan for a moment repeatedly until the JVMs have compiled the code. Each
      * moment includes the beginning and the end of a measurement: otherwise these would cause another compilation
      * later.
      */
@@ -154,7 +154,7 @@ public record Lab(
         return copy(build, otherActive, otherPassive, time, variant);
     }
 
-    /** Returns the same settings for measurements of a moment, of which there can be more. */
+    /** Returns the same settings for short measurements, so that there can be more of them. */
     Lab inMoments() {
         return copy(build, active, passive, time.dividedBy(MOMENTS_OF_A_TIME), variant);
     }

@@ -21,7 +21,7 @@ final class Turns {
         this.group = group;
     }
 
-    /** Adds a reference, with which the others are compared. */
+    /** Adds a reference. The other programs are compared with it. */
     Turns beside(Program program, TransferPlan plan) {
         turns.add(new Turn(program, plan, true));
         return this;

@@ -7,7 +7,7 @@ import java.io.Console;
 import java.io.PrintStream;
 
 /**
- * One line on standard error that is overwritten again and again. It appears only on a terminal, so that files and
+ * One line on standard error that is overwritten repeatedly. It appears only on a terminal, so that files and
  * pipes get only results.
  */
 public final class ProgressLine implements AutoCloseable {

@@ -205,7 +205,7 @@ final class CompletionRingWriter {
             producer.disarm();
             return false;
         }
-        // A consumer that waits for solicited completions only has to make room all the same.
+        // A consumer that waits for solicited completions only must make room nevertheless.
         if (producer.takeSleeper(true)) {
             wakeApplication(id);
         }

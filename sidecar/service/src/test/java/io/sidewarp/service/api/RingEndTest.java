@@ -260,7 +260,7 @@ final class RingEndTest extends TwoSidecars {
         }
     }
 
-    /** Writes the sequences of the next blocks, again and again. */
+    /** Writes the sequences of the next blocks repeatedly. */
     private static void fill(MemorySegment file) {
         while (!Thread.currentThread().isInterrupted()) {
             long consumed = file.get(ValueLayout.JAVA_LONG, RingLayout.CONSUMED_OFFSET);

@@ -64,7 +64,7 @@ final class RingFuzzer implements AutoCloseable {
         return changes;
     }
 
-    /** Returns how much work succeeded all the same. */
+    /** Returns how much work succeeded nevertheless. */
     long succeeded() {
         return succeeded;
     }

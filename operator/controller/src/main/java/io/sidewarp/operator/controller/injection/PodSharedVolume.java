@@ -28,7 +28,7 @@ final class PodSharedVolume {
 
     /**
      * Returns whether a volume is memory of the pod alone. For a volume on disk, the kernel would write the regions
-     * back again and again.
+     * back repeatedly.
      */
     static boolean isInMemory(Volume volume) {
         String medium = medium(volume);

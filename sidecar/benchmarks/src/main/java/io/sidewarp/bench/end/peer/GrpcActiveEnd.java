@@ -56,7 +56,7 @@ public final class GrpcActiveEnd implements ActiveEnd {
         channel.shutdownNow().awaitTermination(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** A call with one message that is sent again and again, for a given time. */
+    /** A call with one message that is sent repeatedly for a given time. */
     private abstract static class Call implements ClientResponseObserver<BytesValue, BytesValue> {
 
         final CompletableFuture<DutyOutcome> outcome = new CompletableFuture<>();

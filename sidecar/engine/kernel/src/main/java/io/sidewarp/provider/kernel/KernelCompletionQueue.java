@@ -155,7 +155,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
         }
     }
 
-    /** Calls the listener once: the device, or this object, has completions. On the loop. */
+    /** Calls the listener once: the device, or this object, has completions. Runs on the loop. */
     void onEvent() {
         Runnable told;
         synchronized (this) {
@@ -167,7 +167,7 @@ final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.O
         }
     }
 
-    /** Records that the device had no room for a completion. On the loop. */
+    /** Records that the device had no room for a completion. Runs on the loop. */
     void onOverrun() {
         overrun = true;
     }

@@ -228,7 +228,7 @@ final class KernelQueuePair extends ProviderQueuePair implements CompletionRoute
 
     /**
      * Begins a set-up, which is aborted when this side gives up. Returns false when the queue pair is not IDLE, or is
-     * about to end. On the loop.
+     * about to end. Runs on the loop.
      */
     boolean beginAccept(Connecting newSetup) {
         if (!beginSetup()) {
@@ -238,7 +238,7 @@ final class KernelQueuePair extends ProviderQueuePair implements CompletionRoute
         return true;
     }
     /**
-     * Enters RDMA mode. On the loop.
+     * Enters RDMA mode. Runs on the loop.
      *
      * @return false when this side has given up meanwhile; the set-up is told by {@link Connecting#abort}
      */
@@ -253,7 +253,7 @@ final class KernelQueuePair extends ProviderQueuePair implements CompletionRoute
         return true;
     }
 
-    /** Ends after start-up failed. The end includes a call of {@link Connecting#abort}. On the loop. */
+    /** Ends after start-up failed. The end includes a call of {@link Connecting#abort}. Runs on the loop. */
     void onSetupFailed(String message) {
         finish(message);
     }
@@ -369,7 +369,7 @@ final class KernelQueuePair extends ProviderQueuePair implements CompletionRoute
 
     /**
      * Gives everything back to the device. If the device is still connecting, the set-up calls this after the device
-     * has returned. On the loop.
+     * has returned. Runs on the loop.
      */
     void destroy() {
         int ignored = VerbsCalls.destroyQp(qp);
@@ -456,7 +456,7 @@ final class KernelQueuePair extends ProviderQueuePair implements CompletionRoute
         return counters.copy();
     }
 
-    /** A set-up in progress. On the loop. */
+    /** A set-up in progress. Runs on the loop. */
     interface Connecting {
 
         /**

@@ -107,7 +107,7 @@ final class KernelSharedReceiveQueue implements Srq {
         }
     }
 
-    /** Calls the limit listener once. On the loop. */
+    /** Calls the limit listener once. Runs on the loop. */
     void onLimit() {
         Runnable told;
         synchronized (this) {

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Runs a task of an event loop after a delay. May be started again and again. Belongs to the loop. */
+/** Runs a task of an event loop after a delay. May be started repeatedly. Belongs to the loop. */
 public final class LoopTimer {
 
     private final EventLoop loop;

@@ -36,7 +36,7 @@ public abstract class ConnectionSetup {
         return device;
     }
 
-    /** Ends the set-up at once. On the event loop. */
+    /** Ends the set-up at once. Runs on the event loop. */
     protected abstract void abort();
 
     /** Returns why these parameters are not possible here, or null. */

@@ -112,7 +112,7 @@ public abstract class IncomingSetup extends ConnectionSetup implements Connectio
     /** Handles a request, or an answer, that did not come in time. Ends in {@link #failed}. */
     protected abstract void onLapse();
 
-    /** Refuses the request in place of the application, which has not answered. On the event loop. */
+    /** Refuses the request in place of the application, which has not answered. Runs on the event loop. */
     protected abstract void refuseOnLoop();
 
     /** Returns why the request does not permit a connection with these parameters, or null. */
@@ -303,7 +303,7 @@ public abstract class IncomingSetup extends ConnectionSetup implements Connectio
         return phase == Phase.OVER || phase == Phase.ANSWERED;
     }
 
-    /** Refuses the request if it has no answer, because the listener closes. On the event loop. */
+    /** Refuses the request if it has no answer, because the listener closes. Runs on the event loop. */
     void withdraw() {
         if (phase == Phase.WAITING_FOR_REQUEST) {
             abort();
@@ -315,7 +315,7 @@ public abstract class IncomingSetup extends ConnectionSetup implements Connectio
     }
 
     /**
-     * Returns whether the request is not complete yet. On the event loop, like {@link #cameToNothing} and {@link
+     * Returns whether the request is not complete yet. Runs on the event loop, like {@link #cameToNothing} and {@link
      * #giveWay}.
      */
     boolean waitsForRequest() {

@@ -284,7 +284,7 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
         return true;
     }
 
-    /** Enters RDMA mode after start-up. On the event loop. */
+    /** Enters RDMA mode after start-up. Runs on the event loop. */
     void onEstablished(RdmapStream newStream, ConnectionAttributes agreed) {
         stream = newStream;
         setup = null;
@@ -297,13 +297,13 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
         changeState(QueuePairState.RTS, null, "established");
     }
 
-    /** Takes a stream that only sends a Terminate, which ends start-up. On the event loop. */
+    /** Takes a stream that only sends a Terminate, which ends start-up. Runs on the event loop. */
     void onRefused(RdmapStream newStream) {
         stream = newStream;
         setup = null;
     }
 
-    /** Ends after start-up failed. On the event loop. */
+    /** Ends after start-up failed. Runs on the event loop. */
     void onSetupFailed(String message) {
         setup = null;
         finish(null, message);

@@ -43,7 +43,7 @@ class ClosedOutputTest {
             connection.send(FPDU);
 
             assertThat(connection.in().read()).isEqualTo(-1);
-            // A task that has itself run again and again would always wait behind this one.
+            // A task that restarts itself would always wait behind this one.
             Awaitility.await().until(() -> onLoop(() -> ((SingleThreadEventExecutor) bed.loop()).pendingTasks() == 0));
         }
     }

@@ -80,7 +80,7 @@ public final class RecordingDdpUser implements DdpUser {
         return refusals;
     }
 
-    /** The error, of which there has to be one. */
+    /** Returns the only error. */
     public ProtocolError error() {
         if (refusals.size() != 1) {
             throw new AssertionError("expected one error, not " + refusals);

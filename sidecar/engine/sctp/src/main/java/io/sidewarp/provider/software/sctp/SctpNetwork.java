@@ -52,7 +52,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SctpNetwork implements SoftwareLowerLayer {
 
-    /** Seeks a session on an association to a destination. On the event loop. */
+    /** Seeks a session on an association to a destination. Runs on the event loop. */
     interface Seeker {
 
         void onAssociation(SoftwareAssociation association);
@@ -227,7 +227,7 @@ final class SctpNetwork implements SoftwareLowerLayer {
     }
 
     /**
-     * Finds an association with a free stream, or begins one. On the event loop.
+     * Finds an association with a free stream, or begins one. Runs on the event loop.
      *
      * @return withdraws the seeker when it is run, on the event loop
      */
@@ -289,7 +289,7 @@ final class SctpNetwork implements SoftwareLowerLayer {
         }
     }
 
-    /** Returns a number that no association has had. On the event loop. */
+    /** Returns a number that no association has had. Runs on the event loop. */
     long nextNumber() {
         return ++numbers;
     }
@@ -303,28 +303,28 @@ final class SctpNetwork implements SoftwareLowerLayer {
         return earlyBudget;
     }
 
-    /** Adds a listener that is bound. On the event loop. */
+    /** Adds a listener that is bound. Runs on the event loop. */
     void onListening(Door door, SoftwareSctpListener listener) {
         listeners.put(door, listener);
     }
 
-    /** Removes a listener that takes no more sessions. On the event loop. */
+    /** Removes a listener that takes no more sessions. Runs on the event loop. */
     void onUnbound(SoftwareSctpListener listener) {
         listeners.values().removeIf(known -> known == listener);
     }
 
-    /** Returns the current listener at a door, or null. On the event loop. */
+    /** Returns the current listener at a door, or null. Runs on the event loop. */
     @Nullable
     SoftwareSctpListener listenerAt(Door door) {
         return listeners.get(door);
     }
 
-    /** Adds an association that is up, whichever side began it. On the event loop. */
+    /** Adds an association that is up, whichever side began it. Runs on the event loop. */
     void onEstablished(SoftwareAssociation association) {
         established.put(association.number(), association);
     }
 
-    /** Removes an association that has ended, or did not come up. On the event loop. */
+    /** Removes an association that has ended, or did not come up. Runs on the event loop. */
     void onClosed(SoftwareAssociation association) {
         if (established.remove(association.number()) != null) {
             device.events().onAssociationClosed(association.transport().retransmittedChunks());

@@ -123,7 +123,7 @@ final class SoftwareAssociationTest {
         onLoop(() -> take(message));
     }
 
-    /** A session control message of the peer on stream 0, and the turns that its answer needs. On the loop. */
+    /** A session control message of the peer on stream 0, and the turns that its answer needs. Runs on the loop. */
     private void take(String message) {
         byte[] octets = Octets.hex(message);
         association.sessions().onMessage(0, CONTROL, WireBuffer.copyOf(octets), 0, octets.length);
