@@ -301,8 +301,8 @@ public final class RandomTraffic {
                 throw new AssertionError("expected completions " + signaledIds + ", but got " + completed);
             }
             if (endpoint.completions().sendStatuses().stream().anyMatch(status -> status != CqeStatus.SUCCESS)) {
-                throw new AssertionError(
-                        "not all work requests succeeded: " + endpoint.completions().sends());
+                throw new AssertionError("not all work requests succeeded: "
+                        + endpoint.completions().sends());
             }
             if (endpoint.completions().receives().size() != posted) {
                 throw new AssertionError("not all posted receives completed");
