@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.Duration;
+import io.grpc.stub.StreamObserver;
 import io.sidewarp.ring.RingLayout;
 import io.sidewarp.ring.RingRecord;
 import io.sidewarp.ring.WorkEntryFlyweight;
@@ -25,6 +26,7 @@ import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.CreateCompletionRingRequest;
 import io.sidewarp.v1.DestroyRingRequest;
+import io.sidewarp.v1.DestroyRingResponse;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.Region;
@@ -79,12 +81,32 @@ final class RingEndTest extends TwoSidecars {
         return RingServiceGrpc.newBlockingStub(session.channel()).withDeadlineAfter(20, TimeUnit.SECONDS);
     }
 
+    /** Calls DestroyRing on this thread, so that the sidecar receives this call before later ones. */
     private CompletableFuture<Void> destroy(long ring) {
         DestroyRingRequest request = DestroyRingRequest.newBuilder()
                 .setSession(client.token())
                 .setRing(ring)
                 .build();
-        return CompletableFuture.runAsync(() -> service(client).destroyRing(request), Thread::startVirtualThread);
+        CompletableFuture<Void> destroyed = new CompletableFuture<>();
+        RingServiceGrpc.newStub(client.channel())
+                .withDeadlineAfter(20, TimeUnit.SECONDS)
+                .destroyRing(request, new StreamObserver<>() {
+                    @Override
+                    public void onNext(DestroyRingResponse response) {
+                        // The end of the call completes the result.
+                    }
+
+                    @Override
+                    public void onError(Throwable failure) {
+                        destroyed.completeExceptionally(failure);
+                    }
+
+                    @Override
+                    public void onCompleted() {
+                        destroyed.complete(null);
+                    }
+                });
+        return destroyed;
     }
 
     private static void cutShort(TestSidecar sidecar, RingFile file) {
