@@ -9,7 +9,7 @@ import io.sidewarp.bench.result.Subject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A group of programs and plans that take turns. They so meet the same phases of a shared machine. */
+/** A group of programs and plans that take turns. All of them meet the same phases of a shared machine. */
 final class Turns {
 
     private final String group;
