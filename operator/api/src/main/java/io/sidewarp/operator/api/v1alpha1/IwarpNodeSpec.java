@@ -7,6 +7,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Desired state of a node, as the controller requests it. */
 @JsonIgnoreProperties(ignoreUnknown = true)
@@ -25,12 +26,23 @@ public record IwarpNodeSpec(
         SiwSpec siw,
 
         @JsonPropertyDescription("Settings of soft devices.")
-        SoftwareSpec software) {
+        SoftwareSpec software,
+
+        @JsonPropertyDescription(
+                "True: the node offers its devices to ResourceClaims (Dynamic Resource Allocation). Otherwise the node"
+                        + " offers its devices by the device plugin. Policies with devicePlugin are an exception.")
+        @Nullable
+        Boolean resourceClaims) {
 
     public IwarpNodeSpec {
         policies = policies == null ? List.of() : List.copyOf(policies);
         fallback = fallback == null ? List.of() : List.copyOf(fallback);
         siw = siw == null ? new SiwSpec(null, null) : siw;
         software = software == null ? new SoftwareSpec(null) : software;
+    }
+
+    /** Returns whether the node offers its devices to ResourceClaims. */
+    public boolean offersClaims() {
+        return Boolean.TRUE.equals(resourceClaims);
     }
 }

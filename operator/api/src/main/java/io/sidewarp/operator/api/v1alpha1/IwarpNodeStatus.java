@@ -49,7 +49,18 @@ public record IwarpNodeStatus(
                         + " change failed. The message says which change failed and what to do. With the reason"
                         + " LookFailed, the node could not be inspected, and the rest of the status is from an earlier"
                         + " inspection.")
-        List<StatusCondition> conditions) {
+        List<StatusCondition> conditions,
+
+        @JsonPropertyDescription(
+                "Time of the last report of the node agent, in RFC 3339. The agent renews the time every 5 minutes"
+                        + " while nothing else changes.")
+        @Nullable
+        String lastReportTime,
+
+        @JsonPropertyDescription(
+                "Pods that use devices that must change, on NICs whose policy drains. The controller evicts these"
+                        + " pods.")
+        List<PodEviction> evictions) {
 
     /**
      * Reason of Degraded when the node could not be inspected. The rest of the status is then from an earlier
@@ -60,5 +71,6 @@ public record IwarpNodeStatus(
     public IwarpNodeStatus {
         nics = nics == null ? List.of() : List.copyOf(nics);
         conditions = conditions == null ? List.of() : List.copyOf(conditions);
+        evictions = evictions == null ? List.of() : List.copyOf(evictions);
     }
 }

@@ -50,7 +50,13 @@ public record NodePolicy(
         Boolean enableIwarp,
 
         @JsonPropertyDescription("Handling of pods that use virtual functions that must change.")
-        DrainSpec drain) {
+        DrainSpec drain,
+
+        @JsonPropertyDescription(
+                "True: the device plugin offers the devices of the selected NICs, even on a node that offers the other"
+                        + " devices to ResourceClaims. Policies with a Multus network need the device plugin.")
+        @Nullable
+        Boolean devicePlugin) {
 
     public NodePolicy {
         provisionedBy = provisionedBy == null ? ProvisionedBy.NODE_AGENT : provisionedBy;

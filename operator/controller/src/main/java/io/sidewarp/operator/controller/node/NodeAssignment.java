@@ -19,7 +19,7 @@ import java.util.Map;
 final class NodeAssignment {
     /** Empty assignment. The node agent reverts everything that it changed. */
     static final IwarpNodeSpec NOTHING =
-            new IwarpNodeSpec(List.of(), List.of(), new SiwSpec(null, null), new SoftwareSpec(null));
+            new IwarpNodeSpec(List.of(), List.of(), new SiwSpec(null, null), new SoftwareSpec(null), null);
 
     private NodeAssignment() {}
 
@@ -48,10 +48,11 @@ final class NodeAssignment {
                     parts,
                     unselected.fallback().orElseGet(List::of),
                     new SiwSpec(null, unselected.siwDevices()),
-                    new SoftwareSpec(unselected.softwareDevices()));
+                    new SoftwareSpec(unselected.softwareDevices()),
+                    null);
         }
         IwarpNicPolicySpec first = selecting.getFirst().getSpec();
-        return new IwarpNodeSpec(parts, first.fallback(), first.siw(), first.software());
+        return new IwarpNodeSpec(parts, first.fallback(), first.siw(), first.software(), null);
     }
 
     /** Returns whether a policy selects a node with these labels. */
@@ -70,6 +71,7 @@ final class NodeAssignment {
                 spec.virtualFunctions(),
                 spec.mtu(),
                 spec.enableIwarp(),
-                spec.drain());
+                spec.drain(),
+                null);
     }
 }

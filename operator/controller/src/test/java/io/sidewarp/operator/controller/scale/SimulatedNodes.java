@@ -198,7 +198,9 @@ final class SimulatedNodes implements AutoCloseable {
                 StatusCondition.of(
                         former,
                         new StatusCondition.State(type, reason, "simulated"),
-                        node.getMetadata().getGeneration())));
+                        node.getMetadata().getGeneration()),
+                null,
+                List.of()));
         client.resource(reported).subresource("status").patch(APPLY);
         statuses.incrementAndGet();
     }

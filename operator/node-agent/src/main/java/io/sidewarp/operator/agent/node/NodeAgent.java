@@ -245,7 +245,9 @@ public class NodeAgent {
                         look.provider().orElse(null),
                         look.healthyDevices(),
                         look.nodeState(kubelet),
-                        StatusCondition.of(conditions(present), look.state(kubelet), generation)));
+                        StatusCondition.of(conditions(present), look.state(kubelet), generation),
+                        null,
+                        List.of()));
     }
 
     /** Reports the findings of the last look, which stay on offer, with the reason of the failure. */
@@ -266,7 +268,9 @@ public class NodeAgent {
                         former.map(IwarpNodeStatus::activeProvider).orElse(null),
                         former.map(IwarpNodeStatus::devices).orElse(null),
                         ProvisioningState.FAILED,
-                        StatusCondition.of(conditions(present), state, generation)));
+                        StatusCondition.of(conditions(present), state, generation),
+                        null,
+                        List.of()));
     }
 
     private static List<StatusCondition> conditions(IwarpNode present) {

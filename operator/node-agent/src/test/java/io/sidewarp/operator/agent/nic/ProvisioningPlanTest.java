@@ -47,6 +47,7 @@ class ProvisioningPlanTest {
                 virtualFunctions,
                 mtu,
                 iwarp,
+                null,
                 null);
     }
 

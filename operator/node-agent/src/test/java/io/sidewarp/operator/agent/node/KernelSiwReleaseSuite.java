@@ -49,7 +49,7 @@ final class KernelSiwReleaseSuite {
 
     /** As the controller writes it before the chart is uninstalled. */
     private static final IwarpNodeSpec NOTHING =
-            new IwarpNodeSpec(List.of(), List.of(), new SiwSpec(null, null), new SoftwareSpec(null));
+            new IwarpNodeSpec(List.of(), List.of(), new SiwSpec(null, null), new SoftwareSpec(null), null);
 
     private static final PluginStatus REGISTERED = new PluginStatus(PluginStatus.State.REGISTERED, "");
 
@@ -124,7 +124,8 @@ final class KernelSiwReleaseSuite {
         looker.look(siwOn("fast0"), Duration.ZERO);
 
         NodeObservation soft = looker.look(
-                new IwarpNodeSpec(List.of(), List.of(Fallback.SOFTWARE), new SiwSpec(null, null), new SoftwareSpec(2)),
+                new IwarpNodeSpec(
+                        List.of(), List.of(Fallback.SOFTWARE), new SiwSpec(null, null), new SoftwareSpec(2), null),
                 Duration.ZERO);
 
         assertThat(soft.provider()).contains(ProviderKind.SOFTWARE);
@@ -169,7 +170,7 @@ final class KernelSiwReleaseSuite {
 
     private static IwarpNodeSpec siwOn(String networkInterface) {
         return new IwarpNodeSpec(
-                List.of(), List.of(Fallback.KERNEL_SIW), new SiwSpec(networkInterface, 1), new SoftwareSpec(null));
+                List.of(), List.of(Fallback.KERNEL_SIW), new SiwSpec(networkInterface, 1), new SoftwareSpec(null), null);
     }
 
     private List<String> links() throws HostException {
