@@ -3,6 +3,11 @@
 
 package io.sidewarp.operator.agent.deviceplugin;
 
+import io.sidewarp.operator.agent.device.DeviceInventory;
+import io.sidewarp.operator.agent.device.SocketFile;
+import io.sidewarp.operator.agent.device.Backoff;
+import io.sidewarp.operator.agent.device.PluginStatus;
+import io.sidewarp.operator.agent.device.DirectoryWatch;
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;

@@ -3,6 +3,8 @@
 
 package io.sidewarp.operator.agent.deviceplugin;
 
+import io.sidewarp.operator.agent.device.RnicDevice;
+import io.sidewarp.operator.agent.device.DeviceInventory;
 import io.grpc.StatusException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;

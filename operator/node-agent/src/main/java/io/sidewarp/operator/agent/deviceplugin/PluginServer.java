@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.agent.deviceplugin;
 
+import io.sidewarp.operator.agent.device.DeviceInventory;
 import io.sidewarp.operator.kubelet.UnixServer;
 import io.sidewarp.operator.kubelet.UnixTransport;
 import java.io.IOException;

@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.agent.deviceplugin;
 
+import io.sidewarp.operator.agent.device.RnicDevice;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import java.util.ArrayList;

@@ -3,8 +3,7 @@
 
 /**
  * Device plugin for {@code sidewarp.io/rnic}, and client of the kubelet's list of devices in use. The protocols are the
- * kubelet's public device plugin API v1beta1 and its pod resources API v1. Discovery publishes the devices of the node
- * in {@link io.sidewarp.operator.agent.deviceplugin.PublishedDevices}.
+ * kubelet's public device plugin API v1beta1 and its pod resources API v1.
  */
 @NullMarked
 package io.sidewarp.operator.agent.deviceplugin;

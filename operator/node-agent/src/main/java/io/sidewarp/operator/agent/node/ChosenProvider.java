@@ -3,7 +3,7 @@
 
 package io.sidewarp.operator.agent.node;
 
-import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.api.v1alpha1.ProviderCounts;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;

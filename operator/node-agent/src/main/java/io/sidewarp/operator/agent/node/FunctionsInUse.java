@@ -4,7 +4,7 @@
 package io.sidewarp.operator.agent.node;
 
 import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
-import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
+import io.sidewarp.operator.agent.device.PublishedDevices;
 import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.VirtualFunctionUse;
 import java.io.IOException;

@@ -3,8 +3,8 @@
 
 package io.sidewarp.operator.agent.node;
 
-import io.sidewarp.operator.agent.deviceplugin.PluginStatus;
-import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.agent.device.PluginStatus;
+import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.ProviderCounts;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;

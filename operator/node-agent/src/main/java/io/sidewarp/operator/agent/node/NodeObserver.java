@@ -4,7 +4,7 @@
 package io.sidewarp.operator.agent.node;
 
 import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
-import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.agent.host.HostException;
 import io.sidewarp.operator.agent.nic.Inventory;
 import io.sidewarp.operator.agent.nic.Nic;

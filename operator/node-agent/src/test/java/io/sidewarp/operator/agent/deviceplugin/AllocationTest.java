@@ -6,6 +6,7 @@ package io.sidewarp.operator.agent.deviceplugin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sidewarp.operator.agent.device.RnicDevice;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.ContainerAllocateResponse;

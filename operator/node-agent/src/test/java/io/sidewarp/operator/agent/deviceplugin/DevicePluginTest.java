@@ -8,7 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.sidewarp.operator.agent.deviceplugin.PluginStatus.State;
+import io.sidewarp.operator.agent.device.RnicDevice;
+import io.sidewarp.operator.agent.device.PublishedDevices;
+import io.sidewarp.operator.agent.device.DeviceInventory;
+import io.sidewarp.operator.agent.device.PluginStatus.State;
 import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.Device;
 import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.NUMANode;
 import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.TopologyInfo;

@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.sidewarp.operator.agent.device.RnicDevice;
+import io.sidewarp.operator.agent.device.PublishedDevices;
 import io.sidewarp.operator.testing.kubelet.PodName;
 import io.sidewarp.operator.testing.kubelet.StandInKubelet;
 import java.io.IOException;

@@ -5,7 +5,7 @@ package io.sidewarp.operator.agent.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.agent.nic.Inventory;
 import io.sidewarp.operator.agent.nic.Nic;
 import io.sidewarp.operator.agent.nic.Nic.NetworkInterface;

@@ -6,8 +6,8 @@ package io.sidewarp.operator.agent.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
-import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
-import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.agent.device.PublishedDevices;
+import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.testing.kubelet.StandInKubelet;

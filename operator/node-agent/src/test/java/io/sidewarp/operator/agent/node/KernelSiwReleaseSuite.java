@@ -8,9 +8,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
 import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
-import io.sidewarp.operator.agent.deviceplugin.PluginStatus;
-import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
-import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.agent.device.PluginStatus;
+import io.sidewarp.operator.agent.device.PublishedDevices;
+import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.agent.host.Host;
 import io.sidewarp.operator.agent.host.HostException;

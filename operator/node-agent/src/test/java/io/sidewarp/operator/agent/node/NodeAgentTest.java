@@ -16,7 +16,7 @@ import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
-import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
+import io.sidewarp.operator.agent.device.PublishedDevices;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.agent.host.Errno;
 import io.sidewarp.operator.agent.host.Host;

@@ -5,8 +5,8 @@ package io.sidewarp.operator.agent.node;
 
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
-import io.sidewarp.operator.agent.deviceplugin.PluginStatus;
-import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
+import io.sidewarp.operator.agent.device.PluginStatus;
+import io.sidewarp.operator.agent.device.PublishedDevices;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.agent.host.RecordedHost;
 import io.sidewarp.operator.agent.nic.NicDiscovery;

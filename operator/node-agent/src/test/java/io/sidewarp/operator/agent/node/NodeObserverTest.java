@@ -9,8 +9,8 @@ import static org.assertj.core.groups.Tuple.tuple;
 import static org.awaitility.Awaitility.await;
 
 import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
-import io.sidewarp.operator.agent.deviceplugin.PluginStatus;
-import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.agent.device.PluginStatus;
+import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.agent.host.Errno;
 import io.sidewarp.operator.agent.host.RecordedHost;

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.agent.deviceplugin;
+package io.sidewarp.operator.agent.device;
 
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -19,10 +19,10 @@ import java.util.Optional;
  * @param inode number of the inode
  * @param changed time of the last change of the inode
  */
-record SocketFile(Object inode, Object changed) {
+public record SocketFile(Object inode, Object changed) {
 
     /** Returns the file that is at a path now; empty if there is none. */
-    static Optional<SocketFile> at(Path path) {
+    public static Optional<SocketFile> at(Path path) {
         try {
             return Optional.of(new SocketFile(
                     Files.getAttribute(path, "unix:ino", LinkOption.NOFOLLOW_LINKS),
@@ -33,7 +33,7 @@ record SocketFile(Object inode, Object changed) {
     }
 
     /** Returns whether a process listens at a path. */
-    static boolean served(Path path) {
+    public static boolean served(Path path) {
         try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             return probe.connect(UnixDomainSocketAddress.of(path));
         } catch (IOException e) {

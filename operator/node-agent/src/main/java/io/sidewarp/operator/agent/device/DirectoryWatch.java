@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.agent.deviceplugin;
+package io.sidewarp.operator.agent.device;
 
 import java.io.IOException;
 import java.nio.file.ClosedWatchServiceException;
@@ -18,18 +18,18 @@ import org.jspecify.annotations.Nullable;
  * the given time. Notifications are missing if the directory does not exist yet, or if no inotify instance is left.
  * Callers therefore check the files themselves after each wait.
  */
-final class DirectoryWatch implements AutoCloseable {
+public final class DirectoryWatch implements AutoCloseable {
 
     private final Path directory;
     private @Nullable WatchService service;
 
-    DirectoryWatch(Path directory) {
+    public DirectoryWatch(Path directory) {
         this.directory = directory;
         open();
     }
 
     /** Waits until something has changed since the last call, or until the time is over. */
-    void await(Duration longest) throws InterruptedException {
+    public void await(Duration longest) throws InterruptedException {
         if (service == null && !open()) {
             Thread.sleep(longest);
             return;

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.agent.deviceplugin;
+package io.sidewarp.operator.agent.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

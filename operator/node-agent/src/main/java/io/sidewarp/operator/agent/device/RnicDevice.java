@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.agent.deviceplugin;
+package io.sidewarp.operator.agent.device;
 
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.kubelet.DevicePluginApi;
@@ -128,7 +128,7 @@ public record RnicDevice(
     }
 
     /** Returns the key of the link; devices with the same key share bandwidth. */
-    String sharedLink() {
+    public String sharedLink() {
         return physicalFunction.or(() -> interfaceName).orElse(id);
     }
 }
