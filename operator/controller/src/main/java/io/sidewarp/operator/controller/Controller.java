@@ -10,11 +10,11 @@ import io.quarkus.runtime.QuarkusApplication;
 import io.quarkus.runtime.ShutdownEvent;
 import io.sidewarp.common.LogText;
 import io.sidewarp.common.UnknownVariables;
+import io.sidewarp.operator.controller.cache.ClusterFeatures;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.SettingRules;
 import io.sidewarp.operator.controller.installation.Uninstaller;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
-import io.sidewarp.operator.controller.webhook.NativeSidecars;
 import io.sidewarp.operator.controller.webhook.WebhookServer;
 import jakarta.annotation.Priority;
 import jakarta.enterprise.event.Observes;
@@ -49,6 +49,7 @@ public class Controller implements QuarkusApplication {
     private final Uninstaller uninstaller;
     private final AwaitedApiServer apiServer;
     private final InstalledNetworks networks;
+    private final ClusterFeatures features;
     private volatile int exitCode;
     private volatile boolean ending;
     private volatile boolean operating;
@@ -60,13 +61,15 @@ public class Controller implements QuarkusApplication {
             WebhookServer webhook,
             Uninstaller uninstaller,
             AwaitedApiServer apiServer,
-            InstalledNetworks networks) {
+            InstalledNetworks networks,
+            ClusterFeatures features) {
         this.config = config;
         this.operator = operator;
         this.webhook = webhook;
         this.uninstaller = uninstaller;
         this.apiServer = apiServer;
         this.networks = networks;
+        this.features = features;
     }
 
     @Override
@@ -106,10 +109,13 @@ public class Controller implements QuarkusApplication {
         try {
             VersionInfo version = apiServer.await();
             LOG.infof("event=started kubernetes=%s.%s", version.getMajor(), version.getMinor());
-            webhook.start(NativeSidecars.areIn(version));
+            features.start();
+            webhook.start();
             networks.start();
+            features.await();
             startOperator();
             networks.tell();
+            features.tell();
         } catch (InterruptedException e) {
             LOG.debug("event=stopped-before-it-started");
         } catch (RuntimeException e) {
@@ -153,6 +159,7 @@ public class Controller implements QuarkusApplication {
             operator.stop();
         }
         networks.close();
+        features.close();
     }
 
     private synchronized @Nullable Thread begun() {

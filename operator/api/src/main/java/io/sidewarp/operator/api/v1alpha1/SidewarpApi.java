@@ -20,6 +20,9 @@ public final class SidewarpApi {
      */
     public static final String RNIC_RESOURCE = "sidewarp.io/rnic";
 
+    /** Name of the DRA driver of node agents, of its DeviceClass, and of the domain of its devices' attributes. */
+    public static final String RNIC_DRIVER = "rnic.sidewarp.io";
+
     /** Finalizer that keeps a policy until the nodes have restored its NICs. */
     public static final String RESTORE_FINALIZER = "sidewarp.io/restore-nics";
 

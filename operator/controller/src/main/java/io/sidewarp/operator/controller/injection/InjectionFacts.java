@@ -4,6 +4,7 @@
 package io.sidewarp.operator.controller.injection;
 
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
+import io.sidewarp.operator.controller.cache.KubernetesFeature;
 import java.util.Optional;
 
 /** Facts about the cluster for the decision about a pod. */
@@ -14,9 +15,9 @@ public interface InjectionFacts {
     /** Returns the network of an IwarpNicPolicy. Empty if there is no such policy or if it has no network. */
     Optional<PodNetwork> network(String nicPolicy);
 
-    /**
-     * Returns whether all nodes that could run a sidecar support native sidecars. False while the nodes are not known
-     * yet.
-     */
-    boolean nodesHaveNativeSidecars();
+    /** Returns whether the API server and all nodes have a feature. False while that is not known yet. */
+    boolean has(KubernetesFeature feature);
+
+    /** Returns whether the API server has a feature. False while that is not known yet. */
+    boolean isInServer(KubernetesFeature feature);
 }

@@ -25,6 +25,7 @@ import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.sidewarp.operator.api.v1alpha1.SidecarPlacement;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
+import io.sidewarp.operator.controller.cache.KubernetesFeature;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Inject;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Refuse;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Skip;
@@ -80,12 +81,7 @@ public final class InjectionRules {
 
     private static final Set<String> ANNOTATIONS = Set.of(INJECT, PROFILE, CONTAINERS, RNICS, SHARED_MEMORY, INJECTED);
 
-    private final boolean nativeSidecars;
-
-    /** @param nativeSidecars whether the API server supports native sidecars (Kubernetes 1.29 or later) */
-    public InjectionRules(boolean nativeSidecars) {
-        this.nativeSidecars = nativeSidecars;
-    }
+    private InjectionRules() {}
 
     /**
      * Decides about one pod.
@@ -95,7 +91,7 @@ public final class InjectionRules {
      * @param namespaceLabels labels of the namespace
      * @param facts facts about the cluster
      */
-    public InjectionDecision decide(
+    public static InjectionDecision decide(
             Pod pod, String namespace, Map<String, String> namespaceLabels, InjectionFacts facts) {
         Map<String, String> annotations = annotations(pod);
         if (annotations.containsKey(MIRROR)) {
@@ -144,7 +140,7 @@ public final class InjectionRules {
                         + String.join(", ", DETAILS));
     }
 
-    private InjectionDecision inject(
+    private static InjectionDecision inject(
             Pod pod, String namespace, Map<String, String> annotations, boolean askedByPod, InjectionFacts facts) {
         if (pod.getSpec() == null || pod.getSpec().getContainers() == null) {
             // The API server refuses such a pod too, but only after the webhook has answered.
@@ -185,8 +181,8 @@ public final class InjectionRules {
         }
 
         boolean asNative = profile.placement() == SidecarPlacement.NATIVE
-                || (profile.placement() == SidecarPlacement.AUTO && nativeSidecars && facts.nodesHaveNativeSidecars());
-        if (asNative && !nativeSidecars) {
+                || (profile.placement() == SidecarPlacement.AUTO && facts.has(KubernetesFeature.NATIVE_SIDECARS));
+        if (asNative && !facts.isInServer(KubernetesFeature.NATIVE_SIDECARS)) {
             throw new RefusedException("the SidecarProfile " + profileName + " " + ProfileRules.NO_NATIVE_SIDECARS);
         }
         if (!asNative && endsByItself(pod)) {

@@ -12,6 +12,7 @@ import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import io.sidewarp.operator.api.events.EventRecorder;
@@ -22,10 +23,11 @@ import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileStatus;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition.State;
+import io.sidewarp.operator.controller.cache.ClusterFeatures;
+import io.sidewarp.operator.controller.cache.KubernetesFeature;
 import io.sidewarp.operator.controller.config.Retries;
 import io.sidewarp.operator.controller.injection.PodNetwork;
 import io.sidewarp.operator.controller.injection.ProfileRules;
-import io.sidewarp.operator.controller.webhook.NativeSidecars;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -36,10 +38,12 @@ import org.jspecify.annotations.Nullable;
 @GradualRetry(maxAttempts = Retries.FOR_EVER, maxInterval = Retries.MAX_INTERVAL_MILLIS)
 public class ProfileReconciler implements Reconciler<SidecarProfile> {
     private final EventRecorder events;
+    private final ClusterFeatures features;
     private @Nullable InformerEventSource<IwarpNicPolicy, SidecarProfile> policies;
 
-    public ProfileReconciler(EventRecorder events) {
+    public ProfileReconciler(EventRecorder events, ClusterFeatures features) {
         this.events = events;
+        this.features = features;
     }
 
     @Override
@@ -58,7 +62,10 @@ public class ProfileReconciler implements Reconciler<SidecarProfile> {
                                         != PodNetwork.of(former).isPresent())
                         .build(),
                 context);
-        return List.of(policies);
+        SimpleInboundEventSource<SidecarProfile> cluster = new SimpleInboundEventSource<>("cluster");
+        features.onChange(() ->
+                context.getPrimaryCache().list().map(ResourceID::fromResource).forEach(cluster::propagateEvent));
+        return List.of(policies, cluster);
     }
 
     private static SidecarProfileSpec specification(SidecarProfile profile) {
@@ -72,7 +79,7 @@ public class ProfileReconciler implements Reconciler<SidecarProfile> {
         List<StatusCondition> conditions =
                 former.map(SidecarProfileStatus::conditions).orElseGet(List::of);
         SidecarProfileStatus status = new SidecarProfileStatus(
-                generation, StatusCondition.of(conditions, state(specification(profile), context), generation));
+                generation, StatusCondition.of(conditions, state(specification(profile)), generation));
         if (former.isPresent() && former.get().equals(status)) {
             return UpdateControl.noUpdate();
         }
@@ -86,13 +93,12 @@ public class ProfileReconciler implements Reconciler<SidecarProfile> {
         return UpdateControl.patchStatus(patch);
     }
 
-    private State state(SidecarProfileSpec profile, Context<SidecarProfile> context) {
+    private State state(SidecarProfileSpec profile) {
         Optional<String> wrong = ProfileRules.whatIsWrong(profile);
         if (wrong.isPresent()) {
             return new State(StatusCondition.DEGRADED, "Invalid", wrong.get());
         }
-        if (profile.placement() == SidecarPlacement.NATIVE
-                && !NativeSidecars.areIn(context.getClient().getKubernetesVersion())) {
+        if (profile.placement() == SidecarPlacement.NATIVE && !features.isInServer(KubernetesFeature.NATIVE_SIDECARS)) {
             return new State(
                     StatusCondition.DEGRADED, "NoNativeSidecars", "the profile " + ProfileRules.NO_NATIVE_SIDECARS);
         }

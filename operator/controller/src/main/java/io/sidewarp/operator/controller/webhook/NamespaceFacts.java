@@ -4,7 +4,6 @@
 package io.sidewarp.operator.controller.webhook;
 
 import io.fabric8.kubernetes.api.model.Namespace;
-import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.sidewarp.common.LogText;
@@ -12,7 +11,8 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
-import io.sidewarp.operator.controller.cache.PrunedStore;
+import io.sidewarp.operator.controller.cache.ClusterFeatures;
+import io.sidewarp.operator.controller.cache.KubernetesFeature;
 import io.sidewarp.operator.controller.injection.InjectionFacts;
 import io.sidewarp.operator.controller.injection.PodNetwork;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -22,7 +22,7 @@ import java.util.Optional;
 import org.jboss.logging.Logger;
 
 /**
- * Facts about namespaces and nodes for the webhook, from caches that follow the API server. A call per pod would double
+ * Facts about namespaces for the webhook, from caches that follow the API server. A call per pod would double
  * the API server's load, and a slow API server would block the creation of pods. The API server is asked only for
  * objects that a cache lacks.
  */
@@ -31,25 +31,21 @@ public class NamespaceFacts implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(NamespaceFacts.class);
 
     private final KubernetesClient client;
-    private final NativeSidecars.Kubelets kubelets = new NativeSidecars.Kubelets();
+    private final ClusterFeatures features;
     private final SharedIndexInformer<Namespace> namespaces;
     private final SharedIndexInformer<SidecarProfile> profiles;
     private final SharedIndexInformer<IwarpNicPolicy> policies;
-    private final SharedIndexInformer<Node> nodes;
     private final List<SharedIndexInformer<?>> all;
     private volatile boolean closed;
 
-    public NamespaceFacts(KubernetesClient client) {
+    public NamespaceFacts(KubernetesClient client, ClusterFeatures features) {
         this.client = client;
+        this.features = features;
         namespaces = persistent(client.namespaces().runnableInformer(0));
         profiles = persistent(
                 client.resources(SidecarProfile.class).inAnyNamespace().runnableInformer(0));
         policies = persistent(client.resources(IwarpNicPolicy.class).runnableInformer(0));
-        nodes = persistent(client.nodes()
-                .withLimit(PrunedStore.LIST_LIMIT)
-                .runnableInformer(0)
-                .itemStore(kubelets));
-        all = List.of(namespaces, profiles, policies, nodes);
+        all = List.of(namespaces, profiles, policies);
     }
 
     /** Starts to follow the API server, and returns before the caches are filled. */
@@ -69,9 +65,9 @@ public class NamespaceFacts implements AutoCloseable {
         });
     }
 
-    /** Returns whether the caches are filled. */
+    /** Returns whether the caches are filled and the features of the cluster are known. */
     boolean isReady() {
-        return all.stream().allMatch(SharedIndexInformer::hasSynced);
+        return features.isReady() && all.stream().allMatch(SharedIndexInformer::hasSynced);
     }
 
     Map<String, String> labels(String name) {
@@ -97,8 +93,13 @@ public class NamespaceFacts implements AutoCloseable {
             }
 
             @Override
-            public boolean nodesHaveNativeSidecars() {
-                return nodes.hasSynced() && kubelets.values().allMatch(NativeSidecars::areIn);
+            public boolean has(KubernetesFeature feature) {
+                return features.has(feature);
+            }
+
+            @Override
+            public boolean isInServer(KubernetesFeature feature) {
+                return features.isInServer(feature);
             }
         };
     }

@@ -39,14 +39,12 @@ final class PodAdmission implements AdmissionRequestHandler {
     private static final String INJECTED = "injected";
     private static final String REFUSED = "refused";
 
-    private final InjectionRules rules;
     private final PodMutator mutator;
     private final NamespaceFacts facts;
     private final MeterRegistry meters;
     private final Tracer tracer;
 
-    PodAdmission(InjectionRules rules, PodMutator mutator, NamespaceFacts facts, MeterRegistry meters, Tracer tracer) {
-        this.rules = rules;
+    PodAdmission(PodMutator mutator, NamespaceFacts facts, MeterRegistry meters, Tracer tracer) {
         this.mutator = mutator;
         this.facts = facts;
         this.meters = meters;
@@ -85,7 +83,8 @@ final class PodAdmission implements AdmissionRequestHandler {
     }
 
     private AdmissionResponse decide(Pod pod, String namespace, Span span) {
-        InjectionDecision decision = rules.decide(pod, namespace, facts.labels(namespace), facts.of(namespace));
+        InjectionDecision decision =
+                InjectionRules.decide(pod, namespace, facts.labels(namespace), facts.of(namespace));
         return switch (decision) {
             case Inject inject -> {
                 count(INJECTED, span);

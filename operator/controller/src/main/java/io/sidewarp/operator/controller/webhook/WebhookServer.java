@@ -20,7 +20,6 @@ import io.quarkus.runtime.ShutdownEvent;
 import io.sidewarp.common.LogText;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.SettingRules;
-import io.sidewarp.operator.controller.injection.InjectionRules;
 import io.sidewarp.operator.controller.injection.PodMutator;
 import jakarta.annotation.Priority;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -82,14 +81,9 @@ public class WebhookServer implements AutoCloseable {
         this.telemetry = telemetry;
     }
 
-    /**
-     * Starts to listen as soon as there is a certificate.
-     *
-     * @param nativeSidecars whether the API server has native sidecars
-     */
-    public void start(boolean nativeSidecars) {
+    /** Starts to listen as soon as there is a certificate. */
+    public void start() {
         admission = new AdmissionController<>(new PodAdmission(
-                new InjectionRules(nativeSidecars),
                 new PodMutator(config.sidecarImage(), config.version()),
                 facts,
                 meters,

@@ -355,24 +355,22 @@ class InjectionRulesTest {
     })
     void theSidecarIsNativeWhereTheClusterAndTheProfileAllowIt(
             boolean apiServer, boolean nodes, String profile, boolean expected) {
-        Inject inject = (Inject) new InjectionRules(apiServer)
-                .decide(
-                        pod("sidewarp.io/profile: " + profile, ""),
-                        NAMESPACE,
-                        Map.of("sidewarp.io/inject", "enabled"),
-                        facts(PROFILES, nodes));
+        Inject inject = (Inject) InjectionRules.decide(
+                pod("sidewarp.io/profile: " + profile, ""),
+                NAMESPACE,
+                Map.of("sidewarp.io/inject", "enabled"),
+                facts(PROFILES, apiServer, apiServer && nodes));
 
         assertThat(inject.nativeSidecar()).isEqualTo(expected);
     }
 
     @Test
     void aJobThatAnOldNodeMayGetRunsWithoutASidecarAndIsTold() {
-        InjectionDecision decision = new InjectionRules(true)
-                .decide(
-                        pod("", "restartPolicy: OnFailure"),
-                        NAMESPACE,
-                        Map.of("sidewarp.io/inject", "enabled"),
-                        facts(PROFILES, false));
+        InjectionDecision decision = InjectionRules.decide(
+                pod("", "restartPolicy: OnFailure"),
+                NAMESPACE,
+                Map.of("sidewarp.io/inject", "enabled"),
+                facts(PROFILES, true, false));
 
         assertThat(decision).isInstanceOfSatisfying(Skip.class, skip -> {
             assertThat(skip.reason()).isEqualTo(SkipReason.NEVER_COMPLETES);

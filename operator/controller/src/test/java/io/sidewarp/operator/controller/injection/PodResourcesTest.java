@@ -98,11 +98,10 @@ class PodResourcesTest {
     }
 
     private static InjectionDecision decide(boolean nativeSidecars, String spec, String resources) {
-        return new InjectionRules(nativeSidecars)
-                .decide(
-                        pod("", spec),
-                        NAMESPACE,
-                        Map.of("sidewarp.io/inject", "enabled"),
-                        facts(Map.of("default", profile("{resources: " + resources + "}"))));
+        return InjectionRules.decide(
+                pod("", spec),
+                NAMESPACE,
+                Map.of("sidewarp.io/inject", "enabled"),
+                facts(Map.of("default", profile("{resources: " + resources + "}")), nativeSidecars, nativeSidecars));
     }
 }

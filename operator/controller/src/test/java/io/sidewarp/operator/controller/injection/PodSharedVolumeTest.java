@@ -104,12 +104,11 @@ class PodSharedVolumeTest {
         Pod pod = Yaml.parse(documented("kind: Pod"), Pod.class);
         SidecarProfile profile = Yaml.parse(documented("kind: SidecarProfile"), SidecarProfile.class);
 
-        Inject inject = (Inject) new InjectionRules(true)
-                .decide(
-                        pod,
-                        NAMESPACE,
-                        Map.of("sidewarp.io/inject", "enabled"),
-                        facts(Map.of(profile.getMetadata().getName(), profile.getSpec())));
+        Inject inject = (Inject) InjectionRules.decide(
+                pod,
+                NAMESPACE,
+                Map.of("sidewarp.io/inject", "enabled"),
+                facts(Map.of(profile.getMetadata().getName(), profile.getSpec())));
         PodSpec mutated =
                 new PodMutator("example/sidecar:1", "1.0").mutate(pod, inject).getSpec();
 

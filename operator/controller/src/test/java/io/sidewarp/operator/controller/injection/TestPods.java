@@ -6,8 +6,10 @@ package io.sidewarp.operator.controller.injection;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.controller.Yaml;
+import io.sidewarp.operator.controller.cache.KubernetesFeature;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** Pods, and profiles of their namespace, for tests of decisions. */
 final class TestPods {
@@ -27,17 +29,27 @@ final class TestPods {
 
     private TestPods() {}
 
-    /** Decides about a pod, on nodes that have native sidecars. */
+    /** Decides about a pod in a cluster with or without native sidecars. */
     static InjectionDecision decide(boolean nativeSidecars, Pod pod, Map<String, String> labels) {
-        return new InjectionRules(nativeSidecars).decide(pod, NAMESPACE, labels, facts(PROFILES));
+        return InjectionRules.decide(pod, NAMESPACE, labels, facts(PROFILES, nativeSidecars, nativeSidecars));
     }
 
     static InjectionFacts facts(Map<String, SidecarProfileSpec> profiles) {
-        return facts(profiles, true);
+        return facts(profiles, true, true);
+    }
+
+    /** A namespace with some profiles, in a cluster whose API server or all nodes have native sidecars. */
+    static InjectionFacts facts(Map<String, SidecarProfileSpec> profiles, boolean server, boolean cluster) {
+        return facts(profiles, natives(server), natives(cluster));
+    }
+
+    private static Set<KubernetesFeature> natives(boolean there) {
+        return there ? Set.of(KubernetesFeature.NATIVE_SIDECARS) : Set.of();
     }
 
     /** A namespace with some profiles, and the policy e810, which has a network. */
-    static InjectionFacts facts(Map<String, SidecarProfileSpec> profiles, boolean nodesHaveNativeSidecars) {
+    static InjectionFacts facts(
+            Map<String, SidecarProfileSpec> profiles, Set<KubernetesFeature> server, Set<KubernetesFeature> cluster) {
         return new InjectionFacts() {
             @Override
             public Optional<SidecarProfileSpec> profile(String name) {
@@ -50,8 +62,13 @@ final class TestPods {
             }
 
             @Override
-            public boolean nodesHaveNativeSidecars() {
-                return nodesHaveNativeSidecars;
+            public boolean has(KubernetesFeature feature) {
+                return cluster.contains(feature);
+            }
+
+            @Override
+            public boolean isInServer(KubernetesFeature feature) {
+                return server.contains(feature);
             }
         };
     }

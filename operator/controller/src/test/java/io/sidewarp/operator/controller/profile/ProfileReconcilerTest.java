@@ -15,7 +15,8 @@ import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.OwnDefinitions;
 import io.sidewarp.operator.controller.Yaml;
-import io.sidewarp.operator.controller.webhook.NativeSidecars;
+import io.sidewarp.operator.controller.cache.ClusterFeatures;
+import io.sidewarp.operator.controller.cache.KubernetesFeature;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
 import java.time.Duration;
@@ -32,24 +33,29 @@ class ProfileReconcilerTest {
     private final KubernetesClient client;
     private final Operator operator;
     private final String namespace;
+    private final ClusterFeatures features;
 
     ProfileReconcilerTest(KubernetesClient client, TestNamespaces namespaces) {
         this.client = client;
         namespace = namespaces.create();
+        features = new ClusterFeatures(client);
         operator =
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
-        operator.register(new ProfileReconciler(new EventRecorder(client, "test")));
+        operator.register(new ProfileReconciler(new EventRecorder(client, "test"), features));
     }
 
     @BeforeEach
-    void start() {
+    void start() throws InterruptedException {
         OwnDefinitions.install(client);
+        features.start();
+        features.await();
         operator.start();
     }
 
     @AfterEach
     void stop() {
         operator.stop();
+        features.close();
         client.resources(SidecarProfile.class).inNamespace(namespace).delete();
         client.resources(IwarpNicPolicy.class).delete();
     }
@@ -84,7 +90,7 @@ class ProfileReconcilerTest {
     void aProfileForNativeSidecarsIsReadyWhereThereAreSuch() {
         create("{placement: Native}");
 
-        if (NativeSidecars.areIn(client.getKubernetesVersion())) {
+        if (KubernetesFeature.NATIVE_SIDECARS.isIn(client.getKubernetesVersion())) {
             awaitCondition(StatusCondition.READY, "Valid", "pods can use the profile");
         } else {
             awaitCondition(StatusCondition.DEGRADED, "NoNativeSidecars", "set its placement to Auto or Container");

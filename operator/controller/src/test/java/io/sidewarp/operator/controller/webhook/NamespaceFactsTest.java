@@ -12,11 +12,13 @@ import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.sidewarp.operator.controller.LogLines;
 import io.sidewarp.operator.controller.OwnDefinitions;
+import io.sidewarp.operator.controller.cache.ClusterFeatures;
 import io.sidewarp.operator.testing.KubeApiServer;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 @RealApiServer
@@ -38,11 +40,14 @@ class NamespaceFactsTest {
                 .create();
         try (KubernetesClient client = server.clientForServiceAccount(namespace, NAME);
                 LogLines log = LogLines.of(NamespaceFacts.class);
-                NamespaceFacts facts = new NamespaceFacts(client)) {
+                LogLines logOfFeatures = LogLines.of(ClusterFeatures.class);
+                ClusterFeatures features = new ClusterFeatures(client);
+                NamespaceFacts facts = new NamespaceFacts(client, features)) {
+            features.start();
             facts.start();
             for (String kind : List.of("Namespace", "SidecarProfile", "IwarpNicPolicy", "Node")) {
                 await().atMost(LIMIT)
-                        .until(() -> log.all().stream()
+                        .until(() -> Stream.concat(log.all().stream(), logOfFeatures.all().stream())
                                 .anyMatch(line -> line.startsWith("event=not-followed kind=" + kind + " cause=")));
             }
             assertThat(facts.isReady()).isFalse();

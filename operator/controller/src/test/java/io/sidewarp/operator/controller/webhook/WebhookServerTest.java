@@ -22,6 +22,7 @@ import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.sidewarp.operator.controller.LogLines;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
+import io.sidewarp.operator.controller.cache.ClusterFeatures;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.testing.EndedSpans;
 import io.sidewarp.operator.testing.RealApiServer;
@@ -237,6 +238,7 @@ class WebhookServerTest {
     private static final class Webhook implements AutoCloseable {
         final MeterRegistry meters = new SimpleMeterRegistry();
         private final CertificateStore certificates;
+        private final ClusterFeatures features;
         private final WebhookServer server;
         private final HttpClient http;
 
@@ -252,8 +254,11 @@ class WebhookServerTest {
                     "sidewarp.operator.webhook.port", "0",
                     "sidewarp.operator.webhook.certificate-names", "127.0.0.1"));
             certificates = new CertificateStore(client, config);
-            server = new WebhookServer(config, certificates, new NamespaceFacts(client), client, meters, telemetry);
-            server.start(true);
+            features = new ClusterFeatures(client);
+            features.start();
+            server = new WebhookServer(
+                    config, certificates, new NamespaceFacts(client, features), client, meters, telemetry);
+            server.start();
             await().atMost(LIMIT).until(() -> server.port() != 0);
             http = HttpClient.newBuilder().sslContext(trust(certificates)).build();
         }
@@ -285,6 +290,7 @@ class WebhookServerTest {
         public void close() {
             http.close();
             server.close();
+            features.close();
             certificates.close();
         }
     }
