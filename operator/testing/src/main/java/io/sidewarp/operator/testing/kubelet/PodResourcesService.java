@@ -4,11 +4,13 @@
 package io.sidewarp.operator.testing.kubelet;
 
 import io.grpc.stub.StreamObserver;
-import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.Device;
+import io.sidewarp.operator.kubelet.dra.v1.Device;
 import io.sidewarp.operator.kubelet.podresources.v1.AllocatableResourcesRequest;
 import io.sidewarp.operator.kubelet.podresources.v1.AllocatableResourcesResponse;
+import io.sidewarp.operator.kubelet.podresources.v1.ClaimResource;
 import io.sidewarp.operator.kubelet.podresources.v1.ContainerDevices;
 import io.sidewarp.operator.kubelet.podresources.v1.ContainerResources;
+import io.sidewarp.operator.kubelet.podresources.v1.DynamicResource;
 import io.sidewarp.operator.kubelet.podresources.v1.ListPodResourcesRequest;
 import io.sidewarp.operator.kubelet.podresources.v1.ListPodResourcesResponse;
 import io.sidewarp.operator.kubelet.podresources.v1.NUMANode;
@@ -22,9 +24,11 @@ import java.util.Map;
 final class PodResourcesService extends PodResourcesListerGrpc.PodResourcesListerImplBase {
 
     private final DeviceManager devices;
+    private final DraManager claims;
 
-    PodResourcesService(DeviceManager devices) {
+    PodResourcesService(DeviceManager devices, DraManager claims) {
         this.devices = devices;
+        this.claims = claims;
     }
 
     @Override
@@ -38,12 +42,22 @@ final class PodResourcesService extends PodResourcesListerGrpc.PodResourcesListe
                         .setResourceName(allocation.resource())
                         .addDeviceIds(id));
             }
-            pods.computeIfAbsent(
-                            allocation.pod(),
-                            pod -> PodResources.newBuilder()
-                                    .setNamespace(pod.namespace())
-                                    .setName(pod.name()))
+            pods.computeIfAbsent(allocation.pod(), PodResourcesService::describe)
                     .addContainers(container);
+        }
+        for (DraManager.Prepared claim : claims.prepared()) {
+            DynamicResource.Builder resource = DynamicResource.newBuilder()
+                    .setClaimName(claim.claim().getName())
+                    .setClaimNamespace(claim.claim().getNamespace());
+            for (Device device : claim.devices()) {
+                resource.addClaimResources(ClaimResource.newBuilder()
+                        .setDriverName(claim.driver())
+                        .setPoolName(device.getPoolName())
+                        .setDeviceName(device.getDeviceName()));
+            }
+            pods.computeIfAbsent(claim.pod(), PodResourcesService::describe)
+                    .addContainers(
+                            ContainerResources.newBuilder().setName("claiming").addDynamicResources(resource));
         }
         ListPodResourcesResponse.Builder list = ListPodResourcesResponse.newBuilder();
         pods.values().forEach(list::addPodResources);
@@ -62,7 +76,12 @@ final class PodResourcesService extends PodResourcesListerGrpc.PodResourcesListe
         response.onCompleted();
     }
 
-    private static ContainerDevices describe(String resource, Device device) {
+    private static PodResources.Builder describe(PodName pod) {
+        return PodResources.newBuilder().setNamespace(pod.namespace()).setName(pod.name());
+    }
+
+    private static ContainerDevices describe(
+            String resource, io.sidewarp.operator.kubelet.deviceplugin.v1beta1.Device device) {
         TopologyInfo.Builder topology = TopologyInfo.newBuilder();
         device.getTopology()
                 .getNodesList()

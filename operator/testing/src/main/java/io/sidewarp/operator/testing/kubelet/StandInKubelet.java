@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The part of a kubelet that deals with device plugins, on real Unix sockets in a directory of the test. It accepts
  * registrations, calls plugins back and watches their devices. It gives devices to pods with the plugin's advice, and
- * tells which pod has which device. It can stop and start as a kubelet does, and report to a node's status.
+ * tells which pod has which device. It can stop and start as a kubelet does, and report to a node's status. {@link
+ * DraManager} deals with drivers of Dynamic Resource Allocation.
  */
 public final class StandInKubelet implements AutoCloseable {
 
@@ -33,6 +34,7 @@ public final class StandInKubelet implements AutoCloseable {
     private final UnixTransport transport = new UnixTransport("kubelet");
     private final DeviceManager devices = new DeviceManager(this::report);
     private final RegistrationService registrations = new RegistrationService(this::connect);
+    private final DraManager claims;
     private @Nullable UnixServer registrationServer;
     private @Nullable UnixServer podResourcesServer;
     private volatile @Nullable NodeStatusReporter reporter;
@@ -45,6 +47,12 @@ public final class StandInKubelet implements AutoCloseable {
     public StandInKubelet(Path root) {
         pluginDirectory = root.resolve("device-plugins");
         podResourcesSocket = root.resolve("pod-resources/kubelet.sock");
+        claims = new DraManager(root, transport);
+    }
+
+    /** Returns the part that deals with drivers of Dynamic Resource Allocation. */
+    public DraManager claims() {
+        return claims;
     }
 
     /** Returns the directory for the sockets of plugins. It is made when the kubelet starts. */
@@ -69,8 +77,10 @@ public final class StandInKubelet implements AutoCloseable {
             }
         }
         Files.writeString(pluginDirectory.resolve(CHECKPOINT), "{}");
-        podResourcesServer = UnixServer.start(transport, podResourcesSocket, List.of(new PodResourcesService(devices)));
+        podResourcesServer =
+                UnixServer.start(transport, podResourcesSocket, List.of(new PodResourcesService(devices, claims)));
         registrationServer = UnixServer.start(transport, kubeletSocket(), List.of(registrations));
+        claims.start();
         return this;
     }
 
@@ -78,6 +88,7 @@ public final class StandInKubelet implements AutoCloseable {
     public synchronized void stop() throws IOException {
         closeServers();
         devices.forgetPlugins();
+        claims.stop();
         leaveDeadSocket(kubeletSocket());
         leaveDeadSocket(podResourcesSocket);
     }
@@ -183,6 +194,7 @@ public final class StandInKubelet implements AutoCloseable {
         closeReporter();
         closeServers();
         devices.forgetPlugins();
+        claims.close();
         transport.close();
     }
 }
