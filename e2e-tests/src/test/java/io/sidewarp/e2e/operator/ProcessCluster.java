@@ -100,6 +100,13 @@ final class ProcessCluster implements TestCluster {
             environment.put(
                     "SIDEWARP_AGENT_POD_RESOURCES_SOCKET",
                     kubelet.podResourcesSocket().toString());
+            environment.put(
+                    "SIDEWARP_AGENT_PLUGIN_REGISTRY_DIRECTORY",
+                    kubelet.claims().registry().toString());
+            environment.put(
+                    "SIDEWARP_AGENT_DRA_PLUGIN_DIRECTORY",
+                    kubelet.claims().registry().resolveSibling("plugins/rnic").toString());
+            environment.put("SIDEWARP_AGENT_CDI_DIRECTORY", state.resolve("cdi").toString());
         }
         List<String> command = new ArrayList<>(List.of(Programs.java()));
         command.addAll(Programs.jvmFlags());

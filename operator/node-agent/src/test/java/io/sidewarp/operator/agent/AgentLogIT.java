@@ -67,6 +67,13 @@ class AgentLogIT {
                 "SIDEWARP_AGENT_DEVICE_PLUGIN_DIRECTORY",
                 directory.resolve("kubelet").toString());
         environment.put(
+                "SIDEWARP_AGENT_PLUGIN_REGISTRY_DIRECTORY",
+                directory.resolve("kubelet/plugins_registry").toString());
+        environment.put(
+                "SIDEWARP_AGENT_DRA_PLUGIN_DIRECTORY",
+                directory.resolve("kubelet/plugins/rnic").toString());
+        environment.put("SIDEWARP_AGENT_CDI_DIRECTORY", directory.resolve("cdi").toString());
+        environment.put(
                 "SIDEWARP_AGENT_POD_RESOURCES_SOCKET",
                 directory.resolve("pods.sock").toString());
         return builder.redirectErrorStream(true).redirectOutput(log.toFile()).start();

@@ -21,11 +21,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -35,22 +31,11 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @RealApiServer
 class AgentMemoryIT {
-    /** Limit of the chart ({@code nodeAgent.resources}). The image takes a part of the limit for the heap. */
-    private static final int MEMORY_LIMIT_MEBIBYTES = 256;
-
-    /** As in the image. */
-    private static final List<String> MEMORY_FLAGS = List.of(
-            "-XX:MaxRAMPercentage=40",
-            "-XX:ActiveProcessorCount=2",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:TrimNativeHeapInterval=10000");
-
     private static final int CHANGES = 200;
     private static final int DEVICES = 256;
     private static final String NODE = "measured";
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final Duration POLL = Duration.ofMillis(20);
-    private static final long STOP_SECONDS = 20;
 
     @TempDir
     private Path directory;
@@ -68,7 +53,7 @@ class AgentMemoryIT {
                         IwarpNode.class))
                 .create();
         try (StandInKubelet kubelet = new StandInKubelet(directory.resolve("kubelet")).start()) {
-            Process agent = start(server, kubelet);
+            Process agent = AgentProcess.start(server, kubelet, directory, NODE, "agent-memory.log");
             TestResource remains = TestResource.of(agent);
             try {
                 awaitDevices(client, kubelet, agent, DEVICES);
@@ -86,47 +71,16 @@ class AgentMemoryIT {
                 System.out.printf(
                         "memory of the node agent: resident %d MiB when its devices are known, %d MiB after %d changes,"
                                 + " most %d MiB, of %d MiB%n",
-                        idle, mebibytes(agent, "VmRSS"), CHANGES, most, MEMORY_LIMIT_MEBIBYTES);
+                        idle, mebibytes(agent, "VmRSS"), CHANGES, most, AgentProcess.MEMORY_LIMIT_MEBIBYTES);
 
-                assertThat(most).isLessThan(MEMORY_LIMIT_MEBIBYTES);
+                assertThat(most).isLessThan(AgentProcess.MEMORY_LIMIT_MEBIBYTES);
             } finally {
-                stop(agent);
+                AgentProcess.stop(agent);
                 remains.forget();
             }
         } finally {
             client.resources(IwarpNode.class).withName(NODE).delete();
         }
-    }
-
-    private Process start(KubeApiServer server, StandInKubelet kubelet) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin/java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "--sun-misc-unsafe-memory-access=allow",
-                "-XX:+UseSerialGC",
-                "-XX:MaxRAM=" + MEMORY_LIMIT_MEBIBYTES + "m"));
-        command.addAll(MEMORY_FLAGS);
-        command.addAll(List.of("-jar", "target/quarkus-app/quarkus-run.jar"));
-        ProcessBuilder builder = new ProcessBuilder(command);
-        Map<String, String> environment = builder.environment();
-        environment.put("MALLOC_ARENA_MAX", "2");
-        environment.put("KUBECONFIG", server.kubeconfig().toString());
-        environment.put("NODE_NAME", NODE);
-        environment.put("QUARKUS_HTTP_HOST", "127.0.0.1");
-        environment.put("QUARKUS_HTTP_PORT", "0");
-        environment.put(
-                "SIDEWARP_AGENT_STATE_DIRECTORY", directory.resolve("state").toString());
-        // Not that of an agent of this machine.
-        environment.put("SIDEWARP_AGENT_SIW_PREFIX", "test-none-");
-        environment.put(
-                "SIDEWARP_AGENT_DEVICE_PLUGIN_DIRECTORY",
-                kubelet.devicePluginDirectory().toString());
-        environment.put(
-                "SIDEWARP_AGENT_POD_RESOURCES_SOCKET",
-                kubelet.podResourcesSocket().toString());
-        return builder.redirectErrorStream(true)
-                .redirectOutput(Path.of("target", "agent-memory.log").toFile())
-                .start();
     }
 
     private static void awaitDevices(KubernetesClient client, StandInKubelet kubelet, Process agent, int devices) {
@@ -149,17 +103,5 @@ class AgentMemoryIT {
                 .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) / 1024)
                 .findFirst()
                 .orElseThrow();
-    }
-
-    private static void stop(Process process) {
-        process.destroy();
-        try {
-            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-            }
-        } catch (InterruptedException e) {
-            process.destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
     }
 }

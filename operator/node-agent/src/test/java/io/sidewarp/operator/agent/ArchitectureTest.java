@@ -27,10 +27,10 @@ class ArchitectureTest {
     }
 
     @Test
-    void onlyThePackageOfTheNodeCallsTheApiServer() {
+    void onlyThePackagesOfTheNodeAndOfClaimsCallTheApiServer() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages("..agent.node..", "io.sidewarp.operator.agent")
+                .resideOutsideOfPackages("..agent.node..", "..agent.dra..", "io.sidewarp.operator.agent")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.fabric8..")

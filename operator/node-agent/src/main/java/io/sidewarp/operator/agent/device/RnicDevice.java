@@ -21,7 +21,8 @@ import java.util.OptionalInt;
  * @param deviceNodes device nodes that a container needs, as paths of the host
  * @param rdmaDevice name of the RDMA device; empty for a soft device
  * @param interfaceName network interface of its traffic, if known
- * @param physicalFunction PCI address of the NIC whose bandwidth the device shares, if it has one
+ * @param physicalFunction name of the NIC whose bandwidth the device shares, if it has one
+ * @param nic NIC of its traffic, if known
  */
 public record RnicDevice(
         String id,
@@ -31,7 +32,8 @@ public record RnicDevice(
         List<String> deviceNodes,
         Optional<String> rdmaDevice,
         Optional<String> interfaceName,
-        Optional<String> physicalFunction) {
+        Optional<String> physicalFunction,
+        Optional<DeviceNic> nic) {
 
     /** Prefix of the ids of shares of siw devices. */
     public static final String SIW_PREFIX = "siw/";
@@ -89,6 +91,7 @@ public record RnicDevice(
                 deviceNodes,
                 rdmaDevice,
                 Optional.empty(),
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -103,23 +106,39 @@ public record RnicDevice(
     /** Returns the same device with a fault, so that it is not used. */
     public RnicDevice faulty(String reason) {
         return new RnicDevice(
-                id, kind, Optional.of(reason), numaNode, deviceNodes, rdmaDevice, interfaceName, physicalFunction);
+                id, kind, Optional.of(reason), numaNode, deviceNodes, rdmaDevice, interfaceName, physicalFunction, nic);
     }
 
     /** Returns the same device with its nearest NUMA node. */
     public RnicDevice onNumaNode(int node) {
         return new RnicDevice(
-                id, kind, fault, OptionalInt.of(node), deviceNodes, rdmaDevice, interfaceName, physicalFunction);
+                id, kind, fault, OptionalInt.of(node), deviceNodes, rdmaDevice, interfaceName, physicalFunction, nic);
     }
 
     /** Returns the same device as a VF of a NIC. */
     public RnicDevice ofPhysicalFunction(String nic) {
-        return new RnicDevice(id, kind, fault, numaNode, deviceNodes, rdmaDevice, interfaceName, Optional.of(nic));
+        return new RnicDevice(
+                id, kind, fault, numaNode, deviceNodes, rdmaDevice, interfaceName, Optional.of(nic), this.nic);
     }
 
     /** Returns the same device with its network interface. */
     public RnicDevice withInterface(String name) {
-        return new RnicDevice(id, kind, fault, numaNode, deviceNodes, rdmaDevice, Optional.of(name), physicalFunction);
+        return new RnicDevice(
+                id, kind, fault, numaNode, deviceNodes, rdmaDevice, Optional.of(name), physicalFunction, nic);
+    }
+
+    /** Returns the same device with what is known of its NIC. */
+    public RnicDevice onNic(DeviceNic facts) {
+        return new RnicDevice(
+                id,
+                kind,
+                fault,
+                numaNode,
+                deviceNodes,
+                rdmaDevice,
+                interfaceName,
+                physicalFunction,
+                Optional.of(facts));
     }
 
     /** Returns the PCI address, if the device has one. */

@@ -3,36 +3,24 @@
 
 package io.sidewarp.operator.agent.deviceplugin;
 
-import io.sidewarp.operator.agent.device.RnicDevice;
 import io.grpc.Status;
 import io.grpc.StatusException;
-import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import io.sidewarp.operator.agent.device.ContainerAccess;
+import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.ContainerAllocateResponse;
 import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.DeviceSpec;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** Builds the kubelet's answer for a container that is given devices. */
 final class Allocation {
 
-    /** Kind of provider that the container's devices belong to: hardware, kernel-siw or software. */
-    static final String PROVIDER = "SIDEWARP_RNIC_PROVIDER";
-
-    /**
-     * RDMA devices that the container may use, separated by commas. Not set when the container has soft devices only.
-     */
-    static final String DEVICES = "SIDEWARP_RNIC_DEVICES";
-
     /** Annotation for the container runtime: ids of the devices, separated by commas. */
     static final String ANNOTATION = "sidewarp.io/rnic-devices";
-
-    private static final String PERMISSIONS = "rw";
 
     private final Map<String, RnicDevice> devices = new LinkedHashMap<>();
 
@@ -50,26 +38,13 @@ final class Allocation {
     ContainerAllocateResponse allocate(List<String> ids) throws StatusException {
         List<RnicDevice> given = find(ids);
         ContainerAllocateResponse.Builder response = ContainerAllocateResponse.newBuilder();
-        given.stream()
-                .flatMap(device -> device.deviceNodes().stream())
-                .distinct()
+        ContainerAccess access = ContainerAccess.to(given);
+        access.deviceNodes()
                 .forEach(node -> response.addDevices(DeviceSpec.newBuilder()
                         .setHostPath(node)
                         .setContainerPath(node)
-                        .setPermissions(PERMISSIONS)));
-        ProviderKind best = given.stream()
-                .map(RnicDevice::kind)
-                .min(Comparator.naturalOrder())
-                .orElseThrow();
-        response.putEnvs(PROVIDER, name(best));
-        String rdmaDevices = given.stream()
-                .map(RnicDevice::rdmaDevice)
-                .flatMap(Optional::stream)
-                .distinct()
-                .collect(Collectors.joining(","));
-        if (!rdmaDevices.isEmpty()) {
-            response.putEnvs(DEVICES, rdmaDevices);
-        }
+                        .setPermissions(ContainerAccess.PERMISSIONS)));
+        response.putAllEnvs(access.environment());
         response.putAnnotations(ANNOTATION, given.stream().map(RnicDevice::id).collect(Collectors.joining(",")));
         return response.build();
     }
@@ -99,13 +74,5 @@ final class Allocation {
             given.add(device);
         }
         return List.copyOf(given);
-    }
-
-    private static String name(ProviderKind kind) {
-        return switch (kind) {
-            case HARDWARE -> "hardware";
-            case KERNEL_SIW -> "kernel-siw";
-            case SOFTWARE -> "software";
-        };
     }
 }

@@ -5,9 +5,11 @@ package io.sidewarp.operator.agent.deviceplugin;
 
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
+import io.sidewarp.operator.agent.device.DeviceName;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.kubelet.UnixTransport;
 import io.sidewarp.operator.kubelet.podresources.v1.ContainerDevices;
+import io.sidewarp.operator.kubelet.podresources.v1.ContainerResources;
 import io.sidewarp.operator.kubelet.podresources.v1.ListPodResourcesRequest;
 import io.sidewarp.operator.kubelet.podresources.v1.ListPodResourcesResponse;
 import io.sidewarp.operator.kubelet.podresources.v1.PodResources;
@@ -20,12 +22,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Asks the kubelet which pods have which devices. Covers devices of {@code sidewarp.io/rnic}, and PCI functions
- * of any plugin.
+ * Asks the kubelet which pods have which devices. Covers devices of {@code sidewarp.io/rnic}, PCI functions of any
+ * plugin, and devices of claims.
  */
 public final class DevicesInUse implements AutoCloseable {
 
@@ -36,21 +40,48 @@ public final class DevicesInUse implements AutoCloseable {
     private final Path socket;
     private final Duration timeout;
     private final ManagedChannel channel;
+    private final Supplier<Map<String, List<String>>> prepared;
 
     /** Makes a client. It connects at the first call of {@link #users()}, and again after the kubelet has restarted. */
     public DevicesInUse(DevicePluginConfig config) {
+        this(config, Map::of);
+    }
+
+    /**
+     * Makes a client that knows prepared claims, too.
+     *
+     * @param prepared returns the claims for which each device is prepared, by the device's id
+     */
+    public DevicesInUse(DevicePluginConfig config, Supplier<Map<String, List<String>>> prepared) {
+        this.prepared = prepared;
         socket = config.podResourcesSocket();
         timeout = config.kubeletTimeout();
         channel = transport.channel(socket);
     }
 
     /**
-     * Returns the pods that have each device, as namespace/name, by device id. Free devices are absent.
+     * Returns the pods that have each device, as namespace/name, by device id. Free devices are absent. The user of a
+     * device that is prepared for a claim, but not yet or no longer of a pod, is that claim.
      *
      * @throws IOException if the kubelet does not answer; the users are then unknown, and no device may be considered
      *     free
      */
     public Map<String, List<String>> users() throws IOException {
+        Map<String, List<String>> users = users(container -> Stream.concat(devices(container), claimed(container)));
+        prepared.get().forEach(users::putIfAbsent);
+        return users;
+    }
+
+    /**
+     * Returns the pods that have each device from a device plugin, as namespace/name, by device id.
+     *
+     * @throws IOException if the kubelet does not answer
+     */
+    public Map<String, List<String>> pluginUsers() throws IOException {
+        return users(DevicesInUse::devices);
+    }
+
+    private Map<String, List<String>> users(Function<ContainerResources, Stream<String>> ids) throws IOException {
         ListPodResourcesResponse list;
         try {
             // Avoids an immediate UNAVAILABLE after a restart, while gRPC waits before it connects again.
@@ -69,13 +100,23 @@ public final class DevicesInUse implements AutoCloseable {
             String name = pod.getNamespace() + "/" + pod.getName();
             // Containers of one pod can use a device one after the other, such as an init container and its successor.
             pod.getContainersList().stream()
-                    .flatMap(container -> container.getDevicesList().stream())
-                    .flatMap(DevicesInUse::ids)
+                    .flatMap(ids)
                     .distinct()
                     .forEach(id ->
                             users.computeIfAbsent(id, _ -> new ArrayList<>()).add(name));
         }
         return users;
+    }
+
+    private static Stream<String> devices(ContainerResources container) {
+        return container.getDevicesList().stream().flatMap(DevicesInUse::ids);
+    }
+
+    private static Stream<String> claimed(ContainerResources container) {
+        return container.getDynamicResourcesList().stream()
+                .flatMap(claim -> claim.getClaimResourcesList().stream())
+                .filter(device -> device.getDriverName().equals(SidewarpApi.RNIC_DRIVER))
+                .map(device -> DeviceName.approximateId(device.getDeviceName()));
     }
 
     private static Stream<String> ids(ContainerDevices devices) {

@@ -119,8 +119,13 @@ public final class NicDiscovery {
 
     private List<NetworkInterface> interfaces(PciAddress address) {
         return host.list(address.directory() + "/net").stream()
-                .map(name -> networkInterface("class/net/" + name, name))
+                .map(this::networkInterface)
                 .toList();
+    }
+
+    /** Returns an interface of the node, whatever its function is. */
+    public NetworkInterface networkInterface(String name) {
+        return networkInterface("class/net/" + name, name);
     }
 
     private NetworkInterface networkInterface(String directory, String name) {

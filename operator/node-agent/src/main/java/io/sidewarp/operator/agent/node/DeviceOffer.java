@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.agent.node;
 
+import io.sidewarp.operator.agent.device.DeviceNic;
 import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.agent.nic.Inventory;
 import io.sidewarp.operator.agent.nic.Nic;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -66,10 +68,12 @@ final class DeviceOffer {
     }
 
     /** Returns the shares of a siw device. */
-    static List<RnicDevice> kernelSiw(SiwLink link, int shares) {
+    static List<RnicDevice> kernelSiw(SiwLink link, NetworkInterface port, int shares) {
+        DeviceNic nic = new DeviceNic(Optional.empty(), Optional.empty(), Optional.empty(), port.state(), port.speed());
         return IntStream.range(0, shares)
-                .mapToObj(share ->
-                        RnicDevice.kernelSiw(link.name(), share, link.uverbs()).withInterface(link.networkInterface()))
+                .mapToObj(share -> RnicDevice.kernelSiw(link.name(), share, link.uverbs())
+                        .withInterface(link.networkInterface())
+                        .onNic(nic))
                 .toList();
     }
 
@@ -108,7 +112,19 @@ final class DeviceOffer {
         }
         RnicDevice device = RnicDevice.hardware(
                         function.value(), rdma.name(), rdma.uverbs().get())
-                .ofPhysicalFunction(nic.name());
+                .ofPhysicalFunction(nic.name())
+                .onNic(new DeviceNic(
+                        Optional.of(nic.address().value()),
+                        Optional.of(nic.vendorId()),
+                        nic.driver(),
+                        nic.interfaces().stream()
+                                .map(NetworkInterface::state)
+                                .findFirst()
+                                .orElse(LinkState.UNKNOWN),
+                        nic.interfaces().stream()
+                                .map(NetworkInterface::speed)
+                                .findFirst()
+                                .orElseGet(OptionalInt::empty)));
         if (nic.numaNode().isPresent()) {
             device = device.onNumaNode(nic.numaNode().getAsInt());
         }

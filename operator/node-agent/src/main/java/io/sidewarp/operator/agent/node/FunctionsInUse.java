@@ -3,8 +3,8 @@
 
 package io.sidewarp.operator.agent.node;
 
-import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.device.PublishedDevices;
+import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.VirtualFunctionUse;
 import java.io.IOException;
@@ -18,11 +18,16 @@ import java.util.stream.Collectors;
  */
 final class FunctionsInUse implements VirtualFunctionUse {
     private final DevicesInUse inUse;
-    private final PublishedDevices devices;
+    private final List<PublishedDevices> offers;
 
-    FunctionsInUse(DevicesInUse inUse, PublishedDevices devices) {
+    /**
+     * Makes an object that asks and withholds.
+     *
+     * @param offers everything that offers devices to pods
+     */
+    FunctionsInUse(DevicesInUse inUse, PublishedDevices... offers) {
         this.inUse = inUse;
-        this.devices = devices;
+        this.offers = List.of(offers);
     }
 
     @Override
@@ -37,11 +42,11 @@ final class FunctionsInUse implements VirtualFunctionUse {
     @Override
     public void withhold(Set<PciAddress> functions) {
         Set<String> ids = functions.stream().map(PciAddress::value).collect(Collectors.toSet());
-        devices.devices()
+        offers.forEach(devices -> devices.devices()
                 .ifPresent(present -> devices.publish(present.stream()
                         .map(device -> device.healthy() && ids.contains(device.id())
                                 ? device.faulty("it is about to change")
                                 : device)
-                        .toList()));
+                        .toList())));
     }
 }

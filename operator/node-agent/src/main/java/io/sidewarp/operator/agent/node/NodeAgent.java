@@ -20,12 +20,15 @@ import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import io.sidewarp.common.LogText;
 import io.sidewarp.common.UnknownVariables;
-import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
-import io.sidewarp.operator.agent.deviceplugin.DevicePluginConfig;
-import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.device.PluginStatus;
 import io.sidewarp.operator.agent.device.PublishedDevices;
 import io.sidewarp.operator.agent.device.RnicDevice;
+import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
+import io.sidewarp.operator.agent.deviceplugin.DevicePluginConfig;
+import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
+import io.sidewarp.operator.agent.dra.DraConfig;
+import io.sidewarp.operator.agent.dra.DraDriver;
+import io.sidewarp.operator.agent.dra.OfferedDevices;
 import io.sidewarp.operator.agent.host.Host;
 import io.sidewarp.operator.agent.host.HostException;
 import io.sidewarp.operator.agent.host.LinuxHost;
@@ -35,6 +38,7 @@ import io.sidewarp.operator.agent.nic.OriginalValues;
 import io.sidewarp.operator.agent.siw.SiwLinks;
 import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
@@ -44,6 +48,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -78,6 +83,15 @@ public class NodeAgent {
     private final Tracer tracer;
     private final LinkedBlockingQueue<String> reasons = new LinkedBlockingQueue<>(1);
     private final DevicePlugin plugin;
+    private final DraDriver dra;
+    private final OfferedDevices offers;
+
+    /** Devices that claims can have. */
+    private final PublishedDevices claimable = new PublishedDevices();
+
+    /** All devices of the node. */
+    private final PublishedDevices known = new PublishedDevices();
+
     private volatile @Nullable Thread thread;
     private @Nullable SharedIndexInformer<IwarpNode> informer;
     private volatile @Nullable IwarpNode node;
@@ -86,6 +100,7 @@ public class NodeAgent {
     public NodeAgent(
             AgentConfig config,
             DevicePluginConfig pluginConfig,
+            DraConfig draConfig,
             KubernetesClient client,
             PublishedDevices devices,
             MeterRegistry meters,
@@ -97,12 +112,16 @@ public class NodeAgent {
         tracer = telemetry.getTracer(FIELD_MANAGER);
         events = new EventRecorder(client, FIELD_MANAGER);
         plugin = new DevicePlugin(pluginConfig, devices);
-        meters.gauge("sidewarp.agent.devices", devices, published -> count(published, _ -> true));
-        meters.gauge("sidewarp.agent.devices.healthy", devices, published -> count(published, RnicDevice::healthy));
+        // Without a name of the node the start fails.
+        dra = new DraDriver(draConfig, config.nodeName().orElse(""), client, claimable, known);
+        offers = new OfferedDevices(dra);
+        meters.gauge("sidewarp.agent.devices", known, published -> count(published, _ -> true));
+        meters.gauge("sidewarp.agent.devices.healthy", known, published -> count(published, RnicDevice::healthy));
         meters.gauge(
                 "sidewarp.agent.kubelet.registered",
                 plugin,
                 each -> each.status().registered() ? 1 : 0);
+        meters.gauge("sidewarp.agent.dra.registered", dra, each -> each.status().registered() ? 1 : 0);
     }
 
     private static double count(PublishedDevices published, Predicate<RnicDevice> counted) {
@@ -110,7 +129,12 @@ public class NodeAgent {
     }
 
     void start(@Observes StartupEvent event) {
-        UnknownVariables.in(System.getenv().keySet(), "SIDEWARP_AGENT_", AgentConfig.class, DevicePluginConfig.class)
+        UnknownVariables.in(
+                        System.getenv().keySet(),
+                        "SIDEWARP_AGENT_",
+                        AgentConfig.class,
+                        DevicePluginConfig.class,
+                        DraConfig.class)
                 .ifPresent(names -> LOG.warnf(
                         "event=unknown-variables names=%s action=\"none is a setting of the node agent, and none has an"
                                 + " effect; see operator/node-agent/README.md\"",
@@ -128,6 +152,7 @@ public class NodeAgent {
                 .addEventHandler(new Handler());
         informer.start();
         plugin.start();
+        dra.start();
         thread = Thread.ofPlatform().name("node-agent").start(this::run);
     }
 
@@ -137,6 +162,7 @@ public class NodeAgent {
             thread.join(TimeUnit.SECONDS.toMillis(STOP_SECONDS));
         }
         plugin.close();
+        dra.close();
         if (informer != null) {
             informer.close();
         }
@@ -163,11 +189,11 @@ public class NodeAgent {
 
     private void run() {
         Host host = host();
-        try (DevicesInUse inUse = new DevicesInUse(pluginConfig)) {
+        try (DevicesInUse inUse = new DevicesInUse(pluginConfig, dra::preparedDevices)) {
             NodeObserver looker = new NodeObserver(
                     new NicProvisioner(
                             host,
-                            new FunctionsInUse(inUse, devices),
+                            new FunctionsInUse(inUse, devices, claimable),
                             OriginalValues.open(config.stateDirectory(), host.bootId())),
                     new NicDiscovery(host),
                     new SiwLinks(host, config.siwPrefix()),
@@ -179,7 +205,7 @@ public class NodeAgent {
             while (!Thread.currentThread().isInterrupted()) {
                 long wait = (soon ? config.retryInterval() : config.checkInterval()).toMillis();
                 reasons.poll(wait, TimeUnit.MILLISECONDS);
-                soon = lookAt(looker, node);
+                soon = lookAt(looker, inUse, node);
             }
         } catch (InterruptedException e) {
             LOG.debug("event=stopped");
@@ -191,7 +217,7 @@ public class NodeAgent {
     }
 
     /** Returns whether to look again soon. */
-    private boolean lookAt(NodeObserver looker, @Nullable IwarpNode present) {
+    private boolean lookAt(NodeObserver looker, DevicesInUse inUse, @Nullable IwarpNode present) {
         if (present == null || present.getSpec() == null) {
             return true;
         }
@@ -209,11 +235,11 @@ public class NodeAgent {
                 report(present, e);
                 return false;
             }
+            look = offer(look, inUse, present);
             span.setAttribute("sidewarp.outcome", look.outcome());
             look.provider().ifPresent(provider -> span.setAttribute("sidewarp.provider", provider.name()));
-            devices.publish(look.devices());
             looked = true;
-            PluginStatus kubelet = plugin.status();
+            PluginStatus kubelet = kubelet(present.getSpec());
             report(present, look, kubelet);
             // Uses the reported plugin status: a later change must be reported soon, too.
             return look.isWaiting(kubelet);
@@ -224,6 +250,31 @@ public class NodeAgent {
         } finally {
             span.end();
         }
+    }
+
+    /** Offers devices to the device plugin or to claims. Returns the look with the waits of devices that change over. */
+    private NodeObservation offer(NodeObservation look, DevicesInUse inUse, IwarpNode present) {
+        Optional<Map<String, List<String>>> pluginUsers;
+        try {
+            pluginUsers = Optional.of(inUse.pluginUsers());
+        } catch (IOException e) {
+            pluginUsers = Optional.empty();
+        }
+        OfferedDevices.Division division =
+                offers.divide(look.devices(), new ClaimableDevices(present.getSpec(), look.nics()), pluginUsers);
+        known.publish(look.devices());
+        devices.publish(division.plugin());
+        claimable.publish(division.claims());
+        dra.offer(
+                present.getSpec().offersClaims(),
+                present.getMetadata().getOwnerReferences().stream().findFirst());
+        return look.waitingFor(division.waiting());
+    }
+
+    /** Returns the registration with the kubelet that a pod waits for. */
+    private PluginStatus kubelet(IwarpNodeSpec spec) {
+        PluginStatus claims = dra.status();
+        return spec.offersClaims() && !claims.registered() ? claims : plugin.status();
     }
 
     private static void fail(Span span, Exception e) {

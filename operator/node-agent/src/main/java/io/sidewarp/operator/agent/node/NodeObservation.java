@@ -42,6 +42,23 @@ record NodeObservation(
         List<String> missing,
         List<String> awaited) {
 
+    /** Returns this observation with more reasons to wait, which belong to no NIC. */
+    NodeObservation waitingFor(List<String> reasons) {
+        return reasons.isEmpty()
+                ? this
+                : new NodeObservation(
+                        nics,
+                        siwState == ProvisioningState.DONE ? ProvisioningState.WAITING : siwState,
+                        devices,
+                        provider,
+                        counts,
+                        failed,
+                        Stream.concat(waiting.stream(), reasons.stream()).toList(),
+                        passedOver,
+                        missing,
+                        awaited);
+    }
+
     /** Returns whether to look at the node again soon. */
     boolean isWaiting(PluginStatus plugin) {
         return !waiting.isEmpty() || !missing.isEmpty() || !awaited.isEmpty() || !plugin.registered();

@@ -3,8 +3,8 @@
 
 package io.sidewarp.operator.agent.node;
 
-import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.device.RnicDevice;
+import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.host.HostException;
 import io.sidewarp.operator.agent.nic.Inventory;
 import io.sidewarp.operator.agent.nic.Nic;
@@ -128,7 +128,10 @@ final class NodeObserver {
                 try {
                     SiwLink link = siwLinks.ensure(siwInterface(spec, users, chosen.waiting));
                     keepsSiw = true;
-                    chosen.kernelSiw(DeviceOffer.kernelSiw(link, spec.siw().devices()));
+                    chosen.kernelSiw(DeviceOffer.kernelSiw(
+                            link,
+                            discovery.networkInterface(link.networkInterface()),
+                            spec.siw().devices()));
                 } catch (SiwUnavailableException e) {
                     (spec.fallback().contains(Fallback.SOFTWARE) ? chosen.passedOver : chosen.failed)
                             .add("siw: " + e.getMessage());

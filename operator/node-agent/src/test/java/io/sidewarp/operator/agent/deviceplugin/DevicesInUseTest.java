@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.agent.device.PublishedDevices;
+import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.testing.kubelet.PodName;
 import io.sidewarp.operator.testing.kubelet.StandInKubelet;
 import java.io.IOException;
@@ -50,6 +50,25 @@ class DevicesInUseTest {
 
             kubelet.release(pod);
             assertThat(inUse.users()).isEmpty();
+        }
+    }
+
+    @Test
+    void aDeviceOfAClaimIsUsedByThePodOrElseByThePreparedClaim() throws Exception {
+        try (StandInKubelet kubelet = new StandInKubelet(root).start();
+                DevicesInUse inUse = new DevicesInUse(
+                        new TestConfig(kubelet),
+                        () -> Map.of(
+                                "0000:3b:01.0", List.of("ResourceClaim shop/held"),
+                                "0000:3b:01.1", List.of("ResourceClaim shop/used")))) {
+            kubelet.claims().hold(new PodName("shop", "cart-0"), "rnic.sidewarp.io", "0000-3b-01-1");
+            kubelet.claims().hold(new PodName("shop", "cart-1"), "gpu.example.com", "0000-3b-01-2");
+
+            assertThat(inUse.users())
+                    .isEqualTo(Map.of(
+                            "0000:3b:01.0", List.of("ResourceClaim shop/held"),
+                            "0000:3b:01.1", List.of("shop/cart-0")));
+            assertThat(inUse.pluginUsers()).isEmpty();
         }
     }
 

@@ -6,7 +6,10 @@ package io.sidewarp.operator.agent.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
@@ -18,6 +21,7 @@ import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import io.sidewarp.operator.agent.device.PublishedDevices;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
+import io.sidewarp.operator.agent.dra.DraTestConfig;
 import io.sidewarp.operator.agent.host.Errno;
 import io.sidewarp.operator.agent.host.Host;
 import io.sidewarp.operator.agent.host.RecordedHost;
@@ -28,13 +32,16 @@ import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.testing.CustomResourceDefinitions;
+import io.sidewarp.operator.testing.DraDefinitions;
 import io.sidewarp.operator.testing.EndedSpans;
 import io.sidewarp.operator.testing.RealApiServer;
+import io.sidewarp.operator.testing.kubelet.PodName;
 import io.sidewarp.operator.testing.kubelet.StandInKubelet;
 import io.smallrye.config.SmallRyeConfigBuilder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -72,6 +79,7 @@ class NodeAgentTest {
             NodeAgent agent = new NodeAgent(
                     config(),
                     new TestConfig(kubelet),
+                    new DraTestConfig(directory),
                     client,
                     new PublishedDevices(),
                     new SimpleMeterRegistry(),
@@ -112,6 +120,7 @@ class NodeAgentTest {
                     new NodeAgent(
                             config(),
                             new TestConfig(kubelet),
+                            new DraTestConfig(directory),
                             client,
                             new PublishedDevices(),
                             new SimpleMeterRegistry(),
@@ -169,6 +178,107 @@ class NodeAgentTest {
         }
     }
 
+    @Test
+    void devicesChangeToClaimsOnceTheirPodsHaveEnded(KubernetesClient client) throws Exception {
+        DraDefinitions.install(client, true);
+        CustomResourceDefinitions.install(
+                client,
+                Objects.requireNonNull(
+                        NodeAgentTest.class.getResource("/META-INF/fabric8/iwarpnodes.sidewarp.io-v1.yml")));
+        client.resource(Serialization.unmarshal(
+                        "---\n{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNode, metadata: {name: " + NODE
+                                + "}, spec: {policies: [], fallback: [Software], software: {devices: 3}}}",
+                        IwarpNode.class))
+                .create();
+        RecordedHost host = RecordedHost.of("intel-x722", directory.resolve("host"));
+        PodName pod = new PodName("shop", "cart-0");
+        try (StandInKubelet kubelet = new StandInKubelet(directory.resolve("kubelet")).start()) {
+            NodeAgent agent =
+                    new NodeAgent(
+                            config(),
+                            new TestConfig(kubelet),
+                            new DraTestConfig(directory),
+                            client,
+                            new PublishedDevices(),
+                            new SimpleMeterRegistry(),
+                            OpenTelemetry.noop()) {
+                        @Override
+                        Host host() {
+                            return host;
+                        }
+                    };
+            agent.start(new StartupEvent());
+            try {
+                await().atMost(LIMIT).until(() -> kubelet.allocatable("sidewarp.io/rnic") == 3);
+                kubelet.allocate(pod, "sidewarp", "sidewarp.io/rnic", 1);
+                assertThat(kubelet.claims().isRegistered("rnic.sidewarp.io")).isFalse();
+
+                offerClaims(client, true);
+
+                await().atMost(LIMIT).untilAsserted(() -> {
+                    assertThat(offered(client)).isEqualTo(2);
+                    assertThat(status(client).nodeState()).isEqualTo(ProvisioningState.WAITING);
+                    assertThat(status(client).conditions())
+                            .filteredOn(StatusCondition::holds)
+                            .singleElement()
+                            .satisfies(condition -> {
+                                assertThat(condition.reason()).isEqualTo("WaitingForPods");
+                                assertThat(condition.message()).contains("shop/cart-0");
+                            });
+                });
+                assertThat(kubelet.allocatable("sidewarp.io/rnic")).isZero();
+                assertThat(kubelet.capacity("sidewarp.io/rnic")).isEqualTo(1);
+
+                kubelet.release(pod);
+                await().atMost(LIMIT).untilAsserted(() -> {
+                    assertThat(offered(client)).isEqualTo(3);
+                    assertThat(status(client).nodeState()).isEqualTo(ProvisioningState.DONE);
+                });
+                assertThat(kubelet.capacity("sidewarp.io/rnic")).isZero();
+                assertThat(status(client).devices()).isEqualTo(3);
+
+                offerClaims(client, false);
+                await().atMost(LIMIT).untilAsserted(() -> {
+                    assertThat(kubelet.allocatable("sidewarp.io/rnic")).isEqualTo(3);
+                    assertThat(slices(client)).isEmpty();
+                    assertThat(kubelet.claims().isRegistered("rnic.sidewarp.io"))
+                            .isFalse();
+                });
+            } finally {
+                agent.stop(new ShutdownEvent());
+            }
+        } finally {
+            client.resources(IwarpNode.class).withName(NODE).delete();
+            slices(client).forEach(slice -> client.resource(slice).delete());
+        }
+    }
+
+    private static void offerClaims(KubernetesClient client, boolean claims) {
+        client.resources(IwarpNode.class)
+                .withName(NODE)
+                .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"resourceClaims\":" + claims + "}}");
+    }
+
+    private static List<ResourceSlice> slices(KubernetesClient client) {
+        return client.resources(ResourceSlice.class).list().getItems().stream()
+                .filter(slice -> NODE.equals(slice.getSpec().getNodeName()))
+                .toList();
+    }
+
+    /** Returns the number of devices that claims can have, each by itself or as a share. */
+    private static int offered(KubernetesClient client) {
+        return slices(client).stream()
+                .flatMap(slice -> slice.getSpec().getDevices().stream())
+                .mapToInt(device -> Boolean.TRUE.equals(device.getAllowMultipleAllocations())
+                        ? device.getCapacity()
+                                .get("shares")
+                                .getValue()
+                                .getNumericalAmount()
+                                .intValue()
+                        : 1)
+                .sum();
+    }
+
     private static IwarpNodeStatus status(KubernetesClient client) {
         IwarpNodeStatus status =
                 client.resources(IwarpNode.class).withName(NODE).get().getStatus();
@@ -184,6 +294,7 @@ class NodeAgentTest {
             NodeAgent agent = new NodeAgent(
                     config(),
                     new TestConfig(kubelet),
+                    new DraTestConfig(directory),
                     client,
                     new PublishedDevices(),
                     new SimpleMeterRegistry(),
