@@ -12,6 +12,8 @@ import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicyBinding;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
@@ -148,6 +150,31 @@ class ChartTest {
     void hasValidationRulesOnlyWhereTheApiServerKnowsThem() {
         assertThat(Chart.render(Chart.RECENT)).contains("x-kubernetes-validations");
         assertThat(Chart.render(Chart.OLDEST)).doesNotContain("x-kubernetes-validations");
+    }
+
+    /** {@link NodeAgentAdmissionTest} tests what the policy does. */
+    @Test
+    void bindsTheTokenOfANodeAgentToItsNodeWhereTheApiServerKnowsTheNode() {
+        String rendered = Chart.render("1.30.0");
+        ValidatingAdmissionPolicy policy = Chart.find(rendered, ValidatingAdmissionPolicy.class, "sidewarp-node-agent");
+        assertThat(policy.getSpec().getFailurePolicy()).isEqualTo("Fail");
+        assertThat(policy.getSpec().getMatchConditions())
+                .singleElement()
+                .satisfies(condition -> assertThat(condition.getExpression())
+                        .contains("'system:serviceaccount:" + Chart.NAMESPACE + ":"
+                                + nodeAgent(rendered)
+                                        .getSpec()
+                                        .getTemplate()
+                                        .getSpec()
+                                        .getServiceAccountName()
+                                + "'"));
+        ValidatingAdmissionPolicyBinding binding =
+                Chart.find(rendered, ValidatingAdmissionPolicyBinding.class, "sidewarp-node-agent");
+        assertThat(binding.getSpec().getPolicyName()).isEqualTo("sidewarp-node-agent");
+        assertThat(binding.getSpec().getValidationActions()).containsExactly("Deny");
+
+        assertThat(Chart.names(Chart.render("1.29.9")))
+                .doesNotContainKeys("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding");
     }
 
     @Test

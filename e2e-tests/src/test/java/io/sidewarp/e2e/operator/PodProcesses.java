@@ -206,10 +206,7 @@ final class PodProcesses implements AutoCloseable {
         }
         Optional<Program> program = programs.of(pod, container, environment);
         if (program.isPresent()) {
-            String account = pod.getSpec().getServiceAccountName();
-            environment.put(
-                    "KUBECONFIG",
-                    server.kubeconfigForServiceAccount(namespace, account).toString());
+            environment.put("KUBECONFIG", server.kubeconfigForPod(pod).toString());
             running.put(
                     pod.getMetadata().getName(),
                     new Running(

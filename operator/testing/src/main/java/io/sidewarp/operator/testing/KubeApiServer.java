@@ -5,6 +5,9 @@ package io.sidewarp.operator.testing;
 
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.authentication.TokenRequest;
+import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -302,6 +305,30 @@ public final class KubeApiServer implements AutoCloseable {
         return Kubeconfig.write(nextKubeconfig(), port, authority, token);
     }
 
+    /**
+     * Writes a kubeconfig file for the service account of an existing pod. As in the pod, the token is bound to the pod.
+     * API servers from 1.30 on also know the pod's node from the token.
+     */
+    public Path kubeconfigForPod(Pod pod) {
+        TokenRequest request = new TokenRequestBuilder()
+                .withNewSpec()
+                .withNewBoundObjectRef()
+                .withApiVersion("v1")
+                .withKind("Pod")
+                .withName(pod.getMetadata().getName())
+                .withUid(pod.getMetadata().getUid())
+                .endBoundObjectRef()
+                .endSpec()
+                .build();
+        String token = client().serviceAccounts()
+                .inNamespace(pod.getMetadata().getNamespace())
+                .withName(pod.getSpec().getServiceAccountName())
+                .tokenRequest(request)
+                .getStatus()
+                .getToken();
+        return Kubeconfig.write(nextKubeconfig(), port, authority, token);
+    }
+
     private Path nextKubeconfig() {
         return directory.resolve(identities.incrementAndGet() + ".kubeconfig");
     }
@@ -324,6 +351,11 @@ public final class KubeApiServer implements AutoCloseable {
     /** Returns a client for an existing service account. */
     public KubernetesClient clientForServiceAccount(String namespace, String name) {
         return clientOf(kubeconfigForServiceAccount(namespace, name));
+    }
+
+    /** Returns a client for the service account of an existing pod, with a token that is bound to the pod. */
+    public KubernetesClient clientForPod(Pod pod) {
+        return clientOf(kubeconfigForPod(pod));
     }
 
     private synchronized KubernetesClient clientOf(Path file) {

@@ -34,6 +34,11 @@ public record KubernetesVersion(int major, int minor) {
         return isAtLeast(1, 25);
     }
 
+    /** Returns whether the server has ValidatingAdmissionPolicies, and names the node in tokens of pods. */
+    public boolean hasAdmissionPolicies() {
+        return isAtLeast(1, 30);
+    }
+
     @Override
     public String toString() {
         return major + "." + minor;
