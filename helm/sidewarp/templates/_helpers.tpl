@@ -133,6 +133,11 @@ origin. Numbers of a values file are floating point numbers, which toJson writes
 {{- end }}
 {{- end }}
 
+{{/* "true" on OpenShift, else nothing. */}}
+{{- define "sidewarp.onOpenShift" -}}
+{{- if .Capabilities.APIVersions.Has "security.openshift.io/v1" }}true{{ end }}
+{{- end }}
+
 {{- define "sidewarp.restricted" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -142,8 +147,11 @@ capabilities:
 
 {{- define "sidewarp.nonRoot" -}}
 runAsNonRoot: true
+{{- /* OpenShift chooses the user from the range of the namespace. */}}
+{{- if not (include "sidewarp.onOpenShift" .) }}
 runAsUser: 7471
 runAsGroup: 7471
+{{- end }}
 seccompProfile:
   type: RuntimeDefault
 {{- end }}

@@ -133,6 +133,37 @@ final class Chart {
                 .collect(Collectors.joining("---\n"));
     }
 
+    /** Renders all objects as on OpenShift. The library cannot add API groups, so a copy of the chart believes in it. */
+    static String renderOnOpenShift(String kubeVersion, Path scratch) {
+        Path copy = copy(
+                scratch.resolve("sidewarp"),
+                text -> text.replace(".Capabilities.APIVersions.Has \"security.openshift.io/v1\"", "true"));
+        return new Helm(copy)
+                .template()
+                .withName("sidewarp")
+                .withNamespace(NAMESPACE)
+                .withKubeVersion(kubeVersion)
+                .call();
+    }
+
+    /** Renders all objects of a chart that has this chart as a part, with the condition {@code sidewarp.enabled}. */
+    static String renderAsPart(String kubeVersion, String yaml, Path scratch) throws IOException {
+        Path parent = scratch.resolve("parent");
+        copy(Files.createDirectories(parent.resolve("charts")).resolve("sidewarp"), UnaryOperator.identity());
+        Files.writeString(parent.resolve("Chart.yaml"), """
+                {apiVersion: v2, name: parent, version: 1.0.0,
+                 dependencies: [{name: sidewarp, version: 0.1.0, condition: sidewarp.enabled}]}
+                """);
+        String rendered = new Helm(parent)
+                .template()
+                .withName("parent")
+                .withNamespace(NAMESPACE)
+                .withKubeVersion(kubeVersion)
+                .withValuesFile(Files.writeString(scratch.resolve("values.yaml"), yaml))
+                .call();
+        return Objects.requireNonNullElse(rendered, "");
+    }
+
     /** Returns the documents of a stream, without empty documents. */
     static List<String> documents(String yaml) {
         return Arrays.stream(yaml.split("(?m)^---\\s*$"))

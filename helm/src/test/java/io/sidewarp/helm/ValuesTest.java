@@ -46,6 +46,9 @@ class ValuesTest {
                     {networks: {sriov: {enabled: true}}}                   | sriov
                     {webhook: {failurePolicy: Open}}                       | failurePolicy
                     {webhook: {timeoutSeconds: 60}}                        | timeoutSeconds
+                    {enabled: 1}                                           | enabled
+                    {webhook: {labels: {team: 1}}}                         | labels
+                    {webhook: {annotations: [a]}}                          | annotations
                     {webhook: {port: 443}}                                 | port
                     {webhook: {port: 8080}}                                | port
                     {webhook: {url: "https://10.0.0.1:9443"}}              | url

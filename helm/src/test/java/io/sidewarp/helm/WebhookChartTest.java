@@ -7,11 +7,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -72,6 +77,21 @@ class WebhookChartTest {
         MutatingWebhookConfiguration configuration = webhook(Chart.render("1.27.9"));
         assertThat(configuration.getWebhooks()).extracting("failurePolicy").containsExactly("Fail", "Ignore");
         assertThat(configuration.getWebhooks().getLast().getMatchConditions()).isEmpty();
+    }
+
+    @Test
+    void hasTheAnnotationsAndLabelsOfTheUserBesideItsOwn(@TempDir Path scratch) throws IOException {
+        ObjectMeta metadata =
+                webhook(Chart.renderWith(Chart.RECENT, """
+                webhook:
+                  annotations: {admissions.enforcer/disabled: "true"}
+                  labels: {team: rdma, app.kubernetes.io/component: other}
+                """, scratch)).getMetadata();
+
+        assertThat(metadata.getAnnotations()).containsExactly(Map.entry("admissions.enforcer/disabled", "true"));
+        assertThat(metadata.getLabels())
+                .containsEntry("team", "rdma")
+                .containsEntry("app.kubernetes.io/component", "controller");
     }
 
     @Test
