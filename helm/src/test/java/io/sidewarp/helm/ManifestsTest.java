@@ -46,9 +46,22 @@ class ManifestsTest {
     void installIsTheChartWithDefaultValues() throws IOException {
         compare(
                 "install.yaml",
-                "All that the chart installs, for Kubernetes 1.28 and later: kubectl apply -f install.yaml.",
+                "All that the chart installs, for Kubernetes 1.30 and later: kubectl apply -f install.yaml.",
                 Chart.render(Chart.RECENT, "createNamespace=true"),
                 _ -> true);
+    }
+
+    /** The README of the repository says so, for users without Helm. */
+    @Test
+    void oneSubstitutionGivesTheImagesOfARegistry() throws IOException {
+        Path install = Chart.root().resolve("manifests/install.yaml");
+        assertThat(Chart.root().resolve("README.md"))
+                .content()
+                .contains("sed 's|\"sidewarp/|\"registry.example/team/sidewarp/|' manifests/install.yaml");
+
+        assertThat(Chart.objects(Files.readString(install).replace("\"sidewarp/", "\"registry.example/team/sidewarp/")))
+                .isEqualTo(Chart.objects(
+                        Chart.render(Chart.RECENT, "createNamespace=true", "image.registry=registry.example/team")));
     }
 
     @Test
