@@ -6,6 +6,7 @@ package io.sidewarp.e2e.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.client.dsl.ExecWatch;
@@ -52,9 +53,34 @@ final class Applications {
         return pods().resource(pod(name, annotations, arguments)).create();
     }
 
+    /** Creates a pod that answers pings, whose container has further fields. */
+    Pod createWith(String name, String annotations, String fields) {
+        return pods().resource(pod(name, annotations, PINGS, fields)).create();
+    }
+
+    /** Returns the template of pods, for a controller: a container with some arguments. */
+    String template(String name, String arguments, String restartPolicy) {
+        return "{metadata: {labels: {app: " + name + "}}, spec: {restartPolicy: " + restartPolicy
+                + ", terminationGracePeriodSeconds: 1, " + containers(arguments, "") + "}}";
+    }
+
     /** Returns the pod that would be created, from a dry run. */
     Pod dryRun() {
-        return pods().resource(pod("dry", "", PINGS)).dryRun().create();
+        return dryRunWith("");
+    }
+
+    /** Returns the pod that would be created, whose container has further fields. */
+    Pod dryRunWith(String fields) {
+        return pods().resource(pod("dry", "", PINGS, fields)).dryRun().create();
+    }
+
+    /** Returns the pods with a label {@code app}. */
+    List<Pod> of(String app) {
+        return pods().withLabel("app", app).list().getItems();
+    }
+
+    void delete(String name) {
+        pods().withName(name).delete();
     }
 
     Pod get(String name) {
@@ -66,12 +92,20 @@ final class Applications {
     }
 
     private Pod pod(String name, String annotations, String arguments) {
+        return pod(name, annotations, arguments, "");
+    }
+
+    private Pod pod(String name, String annotations, String arguments, String fields) {
         return Serialization.unmarshal(
                 "---\n{apiVersion: v1, kind: Pod, metadata: {name: " + name + ", annotations: {" + annotations
-                        + "}}, spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: '"
-                        + cluster.applicationImage() + "', command: [sidewarp, --wait-ready, 60s, " + arguments
-                        + "], volumeMounts: [{name: tmp, mountPath: /tmp}]}], volumes: [{name: tmp, emptyDir: {}}]}}",
+                        + "}}, spec: {terminationGracePeriodSeconds: 1, " + containers(arguments, fields) + "}}",
                 Pod.class);
+    }
+
+    private String containers(String arguments, String fields) {
+        return "containers: [{name: app, image: '" + cluster.applicationImage()
+                + "', command: [sidewarp, --wait-ready, 60s, " + arguments + "], " + fields
+                + " volumeMounts: [{name: tmp, mountPath: /tmp}]}], volumes: [{name: tmp, emptyDir: {}}]";
     }
 
     /** Runs a command in the application's container of a pod; it has to succeed. */
@@ -139,6 +173,22 @@ final class Applications {
     /** The container that was injected. */
     static Container sidecar(Pod pod) {
         return all(pod).filter(container -> container.getName().equals(SIDECAR))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Returns whether the sidecar of a pod is a native sidecar. */
+    static boolean isNative(Pod pod) {
+        return pod.getSpec().getInitContainers().stream()
+                .anyMatch(container -> container.getName().equals(SIDECAR));
+    }
+
+    /** Returns the status of the sidecar of a pod. */
+    static ContainerStatus sidecarStatus(Pod pod) {
+        return Stream.concat(
+                        pod.getStatus().getInitContainerStatuses().stream(),
+                        pod.getStatus().getContainerStatuses().stream())
+                .filter(status -> status.getName().equals(SIDECAR))
                 .findFirst()
                 .orElseThrow();
     }

@@ -13,6 +13,8 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.LocalPortForward;
+import io.sidewarp.e2e.support.OwnedProcess;
+import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import java.io.File;
@@ -27,15 +29,18 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The cluster of {@code KUBECONFIG}, in which Sidewarp is not installed yet. Its nodes have the images or can pull
  * them. The environment variable {@code SIDEWARP_E2E_VALUES} may hold values for the chart, separated by commas, such
- * as {@code image.registry=registry.example.com}.
+ * as {@code image.registry=registry.example.com}. {@code SIDEWARP_E2E_NODE_PROGRAM} may name a program that acts on nodes
+ * (see docs/cluster.md).
  */
 final class KubeconfigCluster implements TestCluster {
     private static final String KUBECONFIG = "KUBECONFIG";
     private static final String VALUES = "SIDEWARP_E2E_VALUES";
+    private static final String NODE_PROGRAM = "SIDEWARP_E2E_NODE_PROGRAM";
     private static final int WEBHOOK_PORT = 9443;
 
     private final Path kubeconfig = Path.of(System.getenv(KUBECONFIG).split(File.pathSeparator, 2)[0]);
@@ -160,6 +165,29 @@ final class KubeconfigCluster implements TestCluster {
     @Override
     public void withoutApiServer(Runnable action) {
         abort("this cluster's API server is not for tests to stop");
+    }
+
+    @Override
+    public void killContainer(String node, String id) {
+        onNode(node, "kill", id.replaceFirst(".*://", ""));
+    }
+
+    @Override
+    public void restartKubelet(String node) {
+        onNode(node, "restart-kubelet");
+    }
+
+    private static void onNode(String node, String... action) {
+        String program = Optional.ofNullable(System.getenv(NODE_PROGRAM)).orElse("");
+        if (program.isBlank()) {
+            abort(NODE_PROGRAM + " names no program that acts on nodes; see docs/cluster.md");
+        }
+        List<String> command =
+                Stream.concat(Stream.of(program, node), Stream.of(action)).toList();
+        String name = action[0] + "-" + node;
+        try (OwnedProcess process = OwnedProcess.start(name, command, Map.of(), Programs.output())) {
+            assertThat(process.awaitExit(Patience.LONG_LIMIT)).as("%s", command).isZero();
+        }
     }
 
     @Override

@@ -3,6 +3,8 @@
 
 package io.sidewarp.e2e.operator;
 
+import static org.junit.jupiter.api.Assumptions.abort;
+
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Node;
@@ -175,6 +177,20 @@ final class ProcessCluster implements TestCluster {
             action.run();
         } finally {
             server.startApiServer();
+        }
+    }
+
+    @Override
+    public void killContainer(String node, String id) {
+        abort("no application runs in this cluster");
+    }
+
+    @Override
+    public void restartKubelet(String node) {
+        try {
+            kubelets.get(node).restart();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

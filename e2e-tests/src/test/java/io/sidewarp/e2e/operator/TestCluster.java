@@ -67,6 +67,17 @@ interface TestCluster extends AutoCloseable {
     /** Does something while there is no API server. A cluster where that cannot be arranged aborts the test. */
     void withoutApiServer(Runnable action);
 
+    /**
+     * Kills the processes of a container without a word to Kubernetes. A cluster where that cannot be arranged aborts the
+     * test.
+     *
+     * @param id as the status of a pod has it, such as {@code containerd://0123}
+     */
+    void killContainer(String node, String id);
+
+    /** Restarts the kubelet of a node. A cluster where that cannot be arranged aborts the test. */
+    void restartKubelet(String node);
+
     /** Stops all that was started, and removes what was written besides the release. */
     @Override
     void close();
