@@ -91,7 +91,6 @@ public final class DevicePlugin implements AutoCloseable {
     private void run() {
         try (UnixTransport transport = new UnixTransport("device-plugin");
                 DirectoryWatch directory = new DirectoryWatch(config.devicePluginDirectory())) {
-            awaitDevices();
             while (true) {
                 SocketFile kubelet = awaitKubelet(directory);
                 try {
@@ -141,7 +140,9 @@ public final class DevicePlugin implements AutoCloseable {
     /** Serves and registers. Returns when both must be done again. */
     private void serve(UnixTransport transport, DirectoryWatch directory) throws IOException, InterruptedException {
         boolean superseded;
+        // Serves before the devices are known: the classes for it take a good part of the agent's start to load.
         try (PluginServer server = new PluginServer(transport, socket, inventory)) {
+            awaitDevices();
             register(transport);
             // The socket of the kubelet that has answered; an earlier socket may belong to another kubelet. A kubelet
             // that restarts before this line removes the plugin's socket.
