@@ -6,6 +6,9 @@ package io.sidewarp.operator.testing;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.api.model.resource.v1.Device;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.NonDeletingOperation;
 import io.fabric8.kubernetes.client.utils.Serialization;
@@ -82,11 +85,7 @@ public final class DraDefinitions {
         install(client, "resourceclaims", "ResourceClaim", "Namespaced", ANY, true);
         install(client, "resourceclaimtemplates", "ResourceClaimTemplate", "Namespaced", ANY, false);
         install(client, "resourceslices", "ResourceSlice", "Cluster", slice, false);
-        if (consumableCapacity) {
-            awaitField(client, "allowMultipleAllocations", true);
-        } else {
-            awaitField(client, "allowMultipleAllocations", false);
-        }
+        awaitSchema(client, consumableCapacity);
     }
 
     private static void install(
@@ -100,16 +99,26 @@ public final class DraDefinitions {
     }
 
     /** Waits until the server applies the schema: the old one may serve for a moment after an update. */
-    private static void awaitField(KubernetesClient client, String field, boolean kept) {
+    private static void awaitSchema(KubernetesClient client, boolean consumableCapacity) {
+        ResourceSlice probe = new ResourceSliceBuilder()
+                .withNewMetadata()
+                .withGenerateName("probe-")
+                .endMetadata()
+                .withNewSpec()
+                .addNewDevice()
+                .withName("probe")
+                .withAllowMultipleAllocations(true)
+                .endDevice()
+                .endSpec()
+                .build();
         await("the schema of ResourceSlice").atMost(LIMIT).ignoreExceptions().until(() -> {
-            var probe = client.resource(Serialization.unmarshal(
-                            "---\n"
-                                    + "{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {generateName:"
-                                    + " probe-}, spec: {devices: [{name: a, " + field + ": true}]}}",
-                            io.fabric8.kubernetes.api.model.GenericKubernetesResource.class))
+            Device kept = client.resource(probe)
                     .dryRun()
-                    .create();
-            return Serialization.asJson(probe).contains(field) == kept;
+                    .create()
+                    .getSpec()
+                    .getDevices()
+                    .getFirst();
+            return consumableCapacity == (kept.getAllowMultipleAllocations() != null);
         });
     }
 }

@@ -21,9 +21,7 @@ import java.util.regex.Pattern;
  */
 public final class DeviceName {
 
-    /** Provider of a device, for pods. */
     private static final String SIW = "siw";
-
     private static final String SOFT = "soft";
     private static final Pattern FUNCTION = Pattern.compile("([0-9a-f]{4,8})-([0-9a-f]{2})-([0-9a-f]{2})-([0-7])");
 
