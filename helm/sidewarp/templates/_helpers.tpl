@@ -68,7 +68,8 @@ origin. Numbers of a values file are floating point numbers, which toJson writes
   "SIDEWARP_AGENT_NODE_NAME",
   "SIDEWARP_AGENT_SYSFS_ROOT",
   "SIDEWARP_AGENT_PROC_ROOT",
-  "SIDEWARP_AGENT_STATE_DIRECTORY"
+  "SIDEWARP_AGENT_STATE_DIRECTORY",
+  "SIDEWARP_AGENT_CDI_DIRECTORY"
 ]
 {{- end }}
 

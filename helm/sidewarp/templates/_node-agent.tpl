@@ -16,6 +16,10 @@ SPDX-License-Identifier: Apache-2.0
   value: {{ .Values.nodeAgent.devicePluginDirectory }}
 - name: SIDEWARP_AGENT_POD_RESOURCES_SOCKET
   value: {{ .Values.nodeAgent.kubeletDirectory }}/pod-resources/kubelet.sock
+- name: SIDEWARP_AGENT_PLUGIN_REGISTRY_DIRECTORY
+  value: {{ .Values.nodeAgent.kubeletDirectory }}/plugins_registry
+- name: SIDEWARP_AGENT_DRA_PLUGIN_DIRECTORY
+  value: {{ .Values.nodeAgent.kubeletDirectory }}/plugins/rnic.sidewarp.io
 - name: QUARKUS_HTTP_PORT
   value: {{ .Values.nodeAgent.port | quote }}
 - name: QUARKUS_LOG_LEVEL
@@ -104,6 +108,12 @@ spec:
             - name: pod-resources
               mountPath: {{ .Values.nodeAgent.kubeletDirectory }}/pod-resources
               readOnly: true
+            - name: dra-plugin
+              mountPath: {{ .Values.nodeAgent.kubeletDirectory }}/plugins/rnic.sidewarp.io
+            - name: plugins-registry
+              mountPath: {{ .Values.nodeAgent.kubeletDirectory }}/plugins_registry
+            - name: cdi
+              mountPath: /var/run/cdi
             - name: tmp
               mountPath: /tmp
       volumes:
@@ -127,6 +137,20 @@ spec:
         - name: pod-resources
           hostPath:
             path: {{ .Values.nodeAgent.kubeletDirectory }}/pod-resources
+            type: DirectoryOrCreate
+        # Sockets of the DRA driver.
+        - name: dra-plugin
+          hostPath:
+            path: {{ .Values.nodeAgent.kubeletDirectory }}/plugins/rnic.sidewarp.io
+            type: DirectoryOrCreate
+        - name: plugins-registry
+          hostPath:
+            path: {{ .Values.nodeAgent.kubeletDirectory }}/plugins_registry
+            type: DirectoryOrCreate
+        # Descriptions of devices for the container runtime.
+        - name: cdi
+          hostPath:
+            path: /var/run/cdi
             type: DirectoryOrCreate
         - name: tmp
           emptyDir: {}

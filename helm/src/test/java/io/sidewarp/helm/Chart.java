@@ -33,7 +33,10 @@ final class Chart {
     /** The oldest version that the chart is for. */
     static final String OLDEST = "1.20.2";
 
-    /** A version with all features that the chart uses. */
+    /** The oldest version with ResourceClaims. */
+    static final String WITH_CLAIMS = "1.34.0";
+
+    /** A version with all features that the chart uses, but for ResourceClaims. */
     static final String RECENT = "1.32.0";
 
     private static final String WITHOUT_CLUSTER = "{{ define \"sidewarp.lookup\" }}{}{{ end }}";

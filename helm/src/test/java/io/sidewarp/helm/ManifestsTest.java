@@ -74,6 +74,18 @@ class ManifestsTest {
     }
 
     @Test
+    void resourceClaimsAreThoseOfTheChart() throws IOException {
+        List<String> names = Chart.objects(Chart.render(Chart.RECENT)).stream()
+                .map(ManifestsTest::id)
+                .toList();
+        compare(
+                "resource-claims.yaml",
+                "For Kubernetes 1.34 and later: nodes offer their devices to ResourceClaims.",
+                Chart.render(Chart.WITH_CLAIMS),
+                object -> !names.contains(id(object)));
+    }
+
+    @Test
     void monitoringIsTheChartsMonitoring() throws IOException {
         String without = Chart.render(Chart.RECENT);
         List<String> names =

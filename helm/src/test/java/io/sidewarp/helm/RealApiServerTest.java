@@ -16,6 +16,10 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfigurationList;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.NonNamespaceOperation;
@@ -24,6 +28,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.testing.DraDefinitions;
 import io.sidewarp.operator.testing.KubeApiServer;
 import io.sidewarp.operator.testing.RealApiServer;
 import java.io.IOException;
@@ -172,6 +177,76 @@ class RealApiServerTest {
     }
 
     @Test
+    void letsControllerAndNodeAgentUseResourceClaims(KubeApiServer server) throws IOException {
+        DraDefinitions.install(client, true);
+        Chart.objects(Chart.render(Chart.WITH_CLAIMS, "createNamespace=true")).stream()
+                .filter(object -> object.getApiVersion().startsWith("rbac.")
+                        || Set.of("Namespace", "ServiceAccount", "DeviceClass").contains(object.getKind()))
+                .forEach(this::apply);
+        List<HasMetadata> example =
+                Chart.objects(Files.readString(Chart.root().resolve("manifests/examples/claim.yaml")));
+        example.forEach(object -> object.getMetadata().setNamespace(Chart.NAMESPACE));
+        ResourceClaimTemplate template = (ResourceClaimTemplate) example.getFirst();
+
+        KubernetesClient controller = server.clientForServiceAccount(Chart.NAMESPACE, "sidewarp-controller");
+        assertThat(controller
+                        .resources(DeviceClass.class)
+                        .withName("rnic.sidewarp.io")
+                        .get())
+                .isNotNull();
+        apply(controller, template);
+        assertThat(controller
+                        .resources(ResourceClaimTemplate.class)
+                        .inAnyNamespace()
+                        .list()
+                        .getItems())
+                .hasSize(1);
+        controller.resource(template).delete();
+        assertThat(controller
+                        .resources(ResourceClaim.class)
+                        .inAnyNamespace()
+                        .list()
+                        .getItems())
+                .isEmpty();
+        assertForbidden(() -> controller.resources(DeviceClass.class).list());
+        assertForbidden(() -> controller.resources(ResourceSlice.class).list());
+        assertForbidden(() -> controller
+                .resources(ResourceClaim.class)
+                .inNamespace(Chart.NAMESPACE)
+                .withName("any")
+                .delete());
+
+        KubernetesClient agent = server.clientForServiceAccount(Chart.NAMESPACE, "sidewarp-node-agent");
+        ResourceSlice slice = (ResourceSlice) Chart.parse("""
+                apiVersion: resource.k8s.io/v1
+                kind: ResourceSlice
+                metadata: {name: node-a-rnic-0}
+                spec:
+                  driver: rnic.sidewarp.io
+                  nodeName: node-a
+                  pool: {name: node-a, generation: 1, resourceSliceCount: 1}
+                  devices:
+                    - {name: soft-0, attributes: {provider: {string: software}}}
+                """);
+        slice = agent.resource(slice).create();
+        assertThat(agent.resource(slice).get().getSpec().getDevices()).hasSize(1);
+        slice.getSpec().getPool().setGeneration(2L);
+        agent.resource(slice).update();
+        agent.resource(slice)
+                .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"metadata\": {\"labels\": {\"of-the\": \"test\"}}}");
+        agent.resource(slice).delete();
+        assertThat(client.resources(ResourceSlice.class).list().getItems()).isEmpty();
+        assertThat(agent.resources(ResourceClaim.class)
+                        .inNamespace(Chart.NAMESPACE)
+                        .withName("none")
+                        .get())
+                .isNull();
+        assertForbidden(
+                () -> agent.resources(ResourceClaim.class).inAnyNamespace().list());
+        assertForbidden(() -> agent.resource(template).create());
+    }
+
+    @Test
     void isInstalledUpgradedAndUninstalledByHelmWithoutARest(KubeApiServer server) {
         String namespace = "sidewarp-by-helm";
         Chart.helm()
@@ -240,7 +315,8 @@ class RealApiServerTest {
                         .customResourceDefinitions()
                         .list()
                         .getItems())
-                .isEmpty();
+                .extracting(definition -> definition.getMetadata().getName())
+                .noneMatch(name -> name.endsWith(".sidewarp.io"));
     }
 
     /** Without the former authorities, pods would be refused until the controller has written its own. */

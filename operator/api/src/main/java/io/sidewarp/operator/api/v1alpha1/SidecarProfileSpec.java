@@ -42,9 +42,10 @@ public record SidecarProfileSpec(
         SidecarResources resources,
 
         @JsonPropertyDescription(
-                "Number of devices (sidewarp.io/rnic) that a pod requests. The pod runs only on a node that has as many"
-                        + " free devices. With nicPolicy, each device is a network interface of the pod. The sidecar"
-                        + " gets the device nodes, but always carries out RDMA with its own engine, over TCP or SCTP.")
+                "Number of devices that a pod requests: by a ResourceClaim where the cluster uses these, otherwise as"
+                        + " sidewarp.io/rnic. The pod runs only on a node that has as many free devices. With nicPolicy,"
+                        + " each device is a network interface of the pod. The sidecar gets the device nodes, but always"
+                        + " carries out RDMA with its own engine, over TCP or SCTP.")
         @Min(0)
         @Max(16)
         @Default("0")

@@ -21,6 +21,7 @@ public sealed interface InjectionDecision {
      * @param rnics number of devices that the pod requests
      * @param networks annotation that gives the pod the networks of these devices; empty for no networks
      * @param rnicResource extended resource of these devices
+     * @param claimTemplate ResourceClaimTemplate of a claim for these devices; empty for the extended resource
      * @param sharedMemory size of the volume for shared regions
      * @param nativeSidecar whether the sidecar is an init container that keeps running
      */
@@ -31,6 +32,7 @@ public sealed interface InjectionDecision {
             int rnics,
             Optional<String> networks,
             String rnicResource,
+            Optional<String> claimTemplate,
             Quantity sharedMemory,
             boolean nativeSidecar)
             implements InjectionDecision {}

@@ -219,6 +219,9 @@ public final class InjectionRules {
                 rnics,
                 network.map(wanted -> networks(annotations.get(NETWORKS), namespace, wanted, rnics)),
                 network.map(PodNetwork::resourceName).orElse(RNIC_RESOURCE),
+                rnics == 0 || network.isPresent()
+                        ? Optional.empty()
+                        : claimTemplate(profile, profileName, namespace, rnics, facts),
                 sharedMemory,
                 asNative);
     }
@@ -401,6 +404,26 @@ public final class InjectionRules {
         return facts.network(nicPolicy)
                 .orElseThrow(() -> new RefusedException(
                         "the SidecarProfile " + profileName + " " + ProfileRules.noNetwork(nicPolicy)));
+    }
+
+    /** Returns the template of a pod's claim. Empty if the pod requests the extended resource. */
+    private static Optional<String> claimTemplate(
+            SidecarProfileSpec profile, String profileName, String namespace, int rnics, InjectionFacts facts) {
+        if (!facts.has(KubernetesFeature.RESOURCE_CLAIMS)) {
+            return Optional.empty();
+        }
+        // The built-in profile has no template, and no devices either.
+        if (profile.rnics() == rnics) {
+            return Optional.of(PodClaim.templateOf(profileName));
+        }
+        if (facts.has(KubernetesFeature.EXTENDED_RESOURCE_CLAIMS)) {
+            return Optional.empty();
+        }
+        throw new RefusedException("the annotation " + RNICS + " is " + rnics + ", and the SidecarProfile "
+                + profileName
+                + " of namespace " + namespace + " has rnics: " + profile.rnics()
+                + "; before Kubernetes 1.36, ResourceClaims have the number of the profile: name a SidecarProfile with"
+                + " rnics: " + rnics + " by the annotation " + PROFILE + ", and remove the annotation " + RNICS);
     }
 
     private static String networks(@Nullable String annotation, String namespace, PodNetwork network, int rnics) {

@@ -12,6 +12,8 @@ import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodResourceClaim;
+import io.fabric8.kubernetes.api.model.PodResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.PodSecurityContext;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.Probe;
@@ -103,6 +105,7 @@ public final class PodMutator {
         annotate(pod, decision);
         PodSpec spec = pod.getSpec();
         volumes(spec, decision);
+        decision.claimTemplate().ifPresent(template -> claim(spec, template));
         if (containers(spec).noneMatch(container -> container.getName().equals(SIDECAR))) {
             Container sidecar = sidecar(spec, decision);
             if (decision.nativeSidecar()) {
@@ -139,6 +142,14 @@ public final class PodMutator {
                 memory(PodSharedVolume.NAME, decision.sharedMemory()),
                 memory(TEMPORARY_VOLUME, TEMPORARY_VOLUME_SIZE));
         spec.setVolumes(withMissing(spec.getVolumes(), ours, Volume::getName));
+    }
+
+    private static void claim(PodSpec spec, String template) {
+        PodResourceClaim ours = new PodResourceClaimBuilder()
+                .withName(PodClaim.NAME)
+                .withResourceClaimTemplateName(template)
+                .build();
+        spec.setResourceClaims(withMissing(spec.getResourceClaims(), List.of(ours), PodResourceClaim::getName));
     }
 
     /** Returns present entries and those of ours whose keys no present entry has. */
@@ -268,15 +279,15 @@ public final class PodMutator {
         Map<String, Quantity> requests = new TreeMap<>(sidecar.requests());
         Map<String, Quantity> limits =
                 PodResources.limitsOfSidecar(spec, sidecar, PodSharedVolume.memory(spec, decision.sharedMemory()));
-        if (decision.rnics() > 0) {
+        ResourceRequirementsBuilder builder = new ResourceRequirementsBuilder();
+        if (decision.claimTemplate().isPresent()) {
+            builder.addNewClaim().withName(PodClaim.NAME).endClaim();
+        } else if (decision.rnics() > 0) {
             Quantity count = new Quantity(Integer.toString(decision.rnics()));
             requests.put(decision.rnicResource(), count);
             limits.put(decision.rnicResource(), count);
         }
-        return new ResourceRequirementsBuilder()
-                .withRequests(requests)
-                .withLimits(limits)
-                .build();
+        return builder.withRequests(requests).withLimits(limits).build();
     }
 
     private static Probe probe(SidecarProfileSpec profile, String path, int periodSeconds, int failureThreshold) {

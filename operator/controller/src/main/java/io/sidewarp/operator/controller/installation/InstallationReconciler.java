@@ -56,6 +56,8 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
     private static final Logger LOG = Logger.getLogger(InstallationReconciler.class);
     private static final Duration CERTIFICATE_CHECK = Duration.ofMinutes(10);
     private static final Duration UNINSTALL_CHECK = Duration.ofSeconds(1);
+    /** Time between two lists of all ResourceClaims. */
+    private static final Duration CLAIM_CHECK = Duration.ofSeconds(5);
 
     private final OperatorConfig config;
     private final CertificateStore certificates;
@@ -152,6 +154,9 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
     private UpdateControl<ConfigMap> uninstall(KubernetesClient client, DaemonSet nodeAgent) {
         webhookTrust.end(client);
         if (client.resources(IwarpNicPolicy.class).list().getItems().isEmpty() && uninstallation.areNodesReleased()) {
+            if (!uninstallation.areClaimsReleased()) {
+                return UpdateControl.<ConfigMap>noUpdate().rescheduleAfter(CLAIM_CHECK);
+            }
             client.resource(nodeAgent).delete();
             return UpdateControl.noUpdate();
         }

@@ -28,6 +28,8 @@ public class Uninstallation {
     private volatile boolean underWay;
     /** Begin by a monotonic clock, in nanoseconds. */
     private volatile long begin;
+    /** Held claims that the log names already. */
+    private volatile List<String> told = List.of();
 
     public Uninstallation(KubernetesClient client, OperatorConfig config) {
         this.client = client;
@@ -73,7 +75,7 @@ public class Uninstallation {
         if (held.isEmpty()) {
             return true;
         }
-        if (System.nanoTime() - begin < config.restoreTimeout().toNanos()) {
+        if (isInTime()) {
             return false;
         }
         LOG.warnf(
@@ -81,6 +83,36 @@ public class Uninstallation {
                         + " or restart these nodes\"",
                 String.join(", ", held));
         return true;
+    }
+
+    /**
+     * Returns whether no pod holds a ResourceClaim any more. Pods that hold claims cannot end without their node's
+     * agent, so they are waited for as long as nodes are.
+     */
+    boolean areClaimsReleased() {
+        if (!underWay) {
+            return false;
+        }
+        List<String> held = HeldClaims.list(client);
+        if (held.isEmpty()) {
+            return true;
+        }
+        if (isInTime()) {
+            if (!held.equals(told)) {
+                LOG.warnf("event=claims-held claims=\"%s\" action=\"end these pods\"", String.join(", ", held));
+            }
+            told = held;
+            return false;
+        }
+        LOG.warnf(
+                "event=claims-not-released claims=\"%s\" action=\"these pods cannot end without a node agent; if they stay"
+                        + " in Terminating, install the chart again and uninstall it when they have ended\"",
+                String.join(", ", held));
+        return true;
+    }
+
+    private boolean isInTime() {
+        return System.nanoTime() - begin < config.restoreTimeout().toNanos();
     }
 
     /** Returns whether the agent has seen that nothing is requested, and has nothing left to remove. */

@@ -27,6 +27,8 @@ import org.jboss.logging.Logger;
 public class Uninstaller {
     private static final Logger LOG = Logger.getLogger(Uninstaller.class);
     private static final Duration POLL = Duration.ofSeconds(1);
+    /** Time between two lists of all ResourceClaims while pods hold claims. */
+    private static final Duration CLAIM_POLL = Duration.ofSeconds(5);
     /** Time to wait beyond the timeout after which the controller gives up policies of nodes that do not answer. */
     private static final Duration MARGIN = Duration.ofMinutes(1);
 
@@ -65,8 +67,17 @@ public class Uninstaller {
         long patience = config.restoreTimeout().plus(MARGIN).toNanos();
         BooleanSupplier inTime = () -> System.nanoTime() - begin < patience;
         List<String> left = left();
+        List<String> told = List.of();
         while (!left.isEmpty() && inTime.getAsBoolean()) {
-            Thread.sleep(POLL);
+            List<String> held = HeldClaims.list(client);
+            if (!held.isEmpty() && !held.equals(told)) {
+                LOG.warnf(
+                        "event=claims-held claims=\"%s\" action=\"end these pods; the node agents are removed after"
+                                + " them, because without a node agent they cannot end\"",
+                        String.join(", ", held));
+            }
+            told = held;
+            Thread.sleep(held.isEmpty() ? POLL : CLAIM_POLL);
             left = left();
         }
         if (left.isEmpty()) {

@@ -31,28 +31,32 @@ final class NodeAssignment {
      * @param policies all policies
      * @param unselected settings for a node that no policy selects
      * @param sriovInstalled whether the cluster has the SR-IOV network operator
+     * @param claims whether nodes offer their devices to ResourceClaims
      */
     static IwarpNodeSpec of(
             Map<String, String> labels,
             Collection<IwarpNicPolicy> policies,
             OperatorConfig.Unselected unselected,
-            boolean sriovInstalled) {
+            boolean sriovInstalled,
+            boolean claims) {
+        Boolean resourceClaims = claims ? Boolean.TRUE : null;
         List<IwarpNicPolicy> selecting = policies.stream()
                 .filter(policy -> !policy.isMarkedForDeletion() && isSelected(labels, policy))
                 .sorted(IwarpNicPolicy.BY_RANK)
                 .toList();
-        List<NodePolicy> parts =
-                selecting.stream().map(policy -> part(policy, sriovInstalled)).toList();
+        List<NodePolicy> parts = selecting.stream()
+                .map(policy -> part(policy, sriovInstalled, claims))
+                .toList();
         if (selecting.isEmpty()) {
             return new IwarpNodeSpec(
                     parts,
                     unselected.fallback().orElseGet(List::of),
                     new SiwSpec(null, unselected.siwDevices()),
                     new SoftwareSpec(unselected.softwareDevices()),
-                    null);
+                    resourceClaims);
         }
         IwarpNicPolicySpec first = selecting.getFirst().getSpec();
-        return new IwarpNodeSpec(parts, first.fallback(), first.siw(), first.software(), null);
+        return new IwarpNodeSpec(parts, first.fallback(), first.siw(), first.software(), resourceClaims);
     }
 
     /** Returns whether a policy selects a node with these labels. */
@@ -61,7 +65,7 @@ final class NodeAssignment {
                 && NodeLabels.matches(labels, policy.getSpec().nodeSelector());
     }
 
-    private static NodePolicy part(IwarpNicPolicy policy, boolean sriovInstalled) {
+    private static NodePolicy part(IwarpNicPolicy policy, boolean sriovInstalled, boolean claims) {
         IwarpNicPolicySpec spec = policy.getSpec();
         return new NodePolicy(
                 policy.getMetadata().getName(),
@@ -72,6 +76,7 @@ final class NodeAssignment {
                 spec.mtu(),
                 spec.enableIwarp(),
                 spec.drain(),
-                null);
+                // Multus takes the devices of a pod from the device plugin.
+                claims && spec.network() != null ? Boolean.TRUE : null);
     }
 }

@@ -25,6 +25,8 @@ import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
+import io.sidewarp.operator.controller.cache.ClusterFeatures;
+import io.sidewarp.operator.controller.cache.KubernetesFeature;
 import io.sidewarp.operator.controller.cache.NodeLabels;
 import io.sidewarp.operator.controller.cache.PrunedStore;
 import io.sidewarp.operator.controller.config.OperatorConfig;
@@ -57,14 +59,20 @@ public class NodeReconciler implements Reconciler<Node> {
     private final InstalledNetworks networks;
     private final NodeLabels nodeLabels;
     private final Uninstallation uninstallation;
+    private final ClusterFeatures features;
     private @Nullable InformerEventSource<IwarpNicPolicy, Node> policies;
 
     public NodeReconciler(
-            OperatorConfig config, InstalledNetworks networks, NodeLabels nodeLabels, Uninstallation uninstallation) {
+            OperatorConfig config,
+            InstalledNetworks networks,
+            NodeLabels nodeLabels,
+            Uninstallation uninstallation,
+            ClusterFeatures features) {
         this.config = config;
         this.networks = networks;
         this.nodeLabels = nodeLabels;
         this.uninstallation = uninstallation;
+        this.features = features;
     }
 
     @Override
@@ -93,6 +101,7 @@ public class NodeReconciler implements Reconciler<Node> {
         Runnable all = () ->
                 context.getPrimaryCache().list().map(ResourceID::fromResource).forEach(cluster::propagateEvent);
         networks.onInstallation(all);
+        features.onChange(all);
         uninstallation.onChange(all);
         return List.of(policies, nodes, cluster);
     }
@@ -129,7 +138,8 @@ public class NodeReconciler implements Reconciler<Node> {
                         NodeLabels.of(node),
                         Objects.requireNonNull(policies).list().toList(),
                         config.unselected(),
-                        networks.hasSriovOperator());
+                        networks.hasSriovOperator(),
+                        features.has(KubernetesFeature.RESOURCE_CLAIMS));
         Optional<IwarpNode> present = context.getSecondaryResource(IwarpNode.class);
         if (present.isEmpty()
                 || !spec.equals(present.get().getSpec())

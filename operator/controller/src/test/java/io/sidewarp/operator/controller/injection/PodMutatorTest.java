@@ -199,6 +199,7 @@ class PodMutatorTest {
                 0,
                 Optional.empty(),
                 "sidewarp.io/rnic",
+                Optional.empty(),
                 new Quantity("1Gi"),
                 true);
 
@@ -238,6 +239,7 @@ class PodMutatorTest {
                 2,
                 Optional.of("default/e810,default/e810"),
                 "openshift.io/sidewarp_e810",
+                Optional.empty(),
                 profile.sharedMemory(),
                 true);
 
@@ -323,6 +325,7 @@ class PodMutatorTest {
                 0,
                 Optional.empty(),
                 "sidewarp.io/rnic",
+                Optional.empty(),
                 new Quantity("4Gi"),
                 true);
 
@@ -396,6 +399,7 @@ class PodMutatorTest {
                 0,
                 Optional.empty(),
                 "sidewarp.io/rnic",
+                Optional.empty(),
                 new Quantity("1Gi"),
                 true);
 
@@ -454,6 +458,7 @@ class PodMutatorTest {
                 rnics,
                 Optional.empty(),
                 "sidewarp.io/rnic",
+                Optional.empty(),
                 spec.sharedMemory(),
                 nativeSidecar);
     }

@@ -68,7 +68,15 @@ class SidecarDrainTest {
                 "{apiVersion: v1, kind: Pod, spec: {containers: [{name: app, image: a}], " + grace + "}}", Pod.class);
         SidecarProfileSpec spec = Yaml.parse(profile, SidecarProfileSpec.class);
         InjectionDecision.Inject decision = new InjectionDecision.Inject(
-                "p", spec, Set.of("app"), 0, Optional.empty(), "sidewarp.io/rnic", spec.sharedMemory(), nativeSidecar);
+                "p",
+                spec,
+                Set.of("app"),
+                0,
+                Optional.empty(),
+                "sidewarp.io/rnic",
+                Optional.empty(),
+                spec.sharedMemory(),
+                nativeSidecar);
         Pod mutated = MUTATOR.mutate(pod, decision);
         Container sidecar = Stream.concat(
                         mutated.getSpec().getInitContainers().stream(), mutated.getSpec().getContainers().stream())

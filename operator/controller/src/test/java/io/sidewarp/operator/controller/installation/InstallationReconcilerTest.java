@@ -11,19 +11,24 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimStatus;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.javaoperatorsdk.operator.Operator;
+import io.sidewarp.operator.controller.LogLines;
 import io.sidewarp.operator.controller.OwnDefinitions;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.webhook.CertificateStore;
+import io.sidewarp.operator.testing.DraDefinitions;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -38,23 +43,32 @@ class InstallationReconcilerTest {
 
     private final KubernetesClient client;
     private final String namespace;
-    private final Operator operator;
     private final CertificateStore certificates;
+    private Operator operator;
 
     InstallationReconcilerTest(KubernetesClient client, TestNamespaces namespaces) {
         this.client = client;
         namespace = namespaces.create();
-        OperatorConfig config = TestSettings.of(
-                Map.of("sidewarp.operator.namespace", namespace, "sidewarp.operator.restore-timeout", "0s"));
+        OperatorConfig config = config("0s");
         certificates = new CertificateStore(client, config) {
             @Override
             public Optional<String> authorities() {
                 return Optional.of(AUTHORITIES);
             }
         };
-        operator =
+        operator = operator(config);
+    }
+
+    private OperatorConfig config(String restoreTimeout) {
+        return TestSettings.of(
+                Map.of("sidewarp.operator.namespace", namespace, "sidewarp.operator.restore-timeout", restoreTimeout));
+    }
+
+    private Operator operator(OperatorConfig config) {
+        Operator made =
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
-        operator.register(new InstallationReconciler(config, certificates, new Uninstallation(client, config)));
+        made.register(new InstallationReconciler(config, certificates, new Uninstallation(client, config)));
+        return made;
     }
 
     @BeforeEach
@@ -166,6 +180,45 @@ class InstallationReconcilerTest {
         client.resource(installation("true")).create();
 
         await().atMost(LIMIT).untilAsserted(() -> assertThat(webhook().get()).isNull());
+    }
+
+    @Test
+    void nodeAgentsStayWhilePodsHoldClaims() {
+        DraDefinitions.install(client, true);
+        operator.stop();
+        operator = operator(config("10m"));
+        operator.start();
+        client.resource(installation("false")).create();
+        awaitNodeAgent(true);
+        ResourceClaim claim = holdClaim();
+
+        try (LogLines log = LogLines.of(Uninstallation.class)) {
+            client.resource(installation("true")).update();
+
+            await().atMost(LIMIT)
+                    .untilAsserted(() -> assertThat(log.all())
+                            .anyMatch(line -> line.startsWith("event=claims-held")
+                                    && line.contains(namespace + "/held of app-1")));
+        }
+        awaitNodeAgent(true);
+
+        claim.getStatus().setReservedFor(List.of());
+        client.resource(claim).updateStatus();
+        awaitNodeAgent(false);
+    }
+
+    private ResourceClaim holdClaim() {
+        ResourceClaim claim = client.resource(Yaml.parse("""
+                {apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: held, namespace: %s},
+                 spec: {devices: {requests: [{name: rnics, exactly: {deviceClassName: rnic.sidewarp.io, count: 1,
+                  allocationMode: ExactCount}}]}}}
+                """.formatted(namespace), ResourceClaim.class))
+                .create();
+        claim.setStatus(Yaml.parse("""
+                {allocation: {devices: {results: [{request: rnics, driver: rnic.sidewarp.io, pool: node-a, device: soft-1}]}},
+                 reservedFor: [{resource: pods, name: app-1, uid: 00000000-0000-0000-0000-000000000001}]}
+                """, ResourceClaimStatus.class));
+        return client.resource(claim).updateStatus();
     }
 
     private void createPod(String labelledNamespace) {

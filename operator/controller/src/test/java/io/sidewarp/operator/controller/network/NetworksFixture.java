@@ -22,6 +22,7 @@ import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
+import io.sidewarp.operator.controller.cache.ClusterFeatures;
 import io.sidewarp.operator.controller.cache.NodeLabels;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.installation.Uninstallation;
@@ -103,7 +104,8 @@ abstract class NetworksFixture {
         operator =
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
         NodeLabels labels = new NodeLabels();
-        operator.register(new NodeReconciler(settings, networks, labels, new Uninstallation(client, settings)));
+        operator.register(new NodeReconciler(
+                settings, networks, labels, new Uninstallation(client, settings), new ClusterFeatures(client)));
         operator.register(new PolicyReconciler(
                 settings, new EventRecorder(client, "test"), networks, new NetworkObjects(networks, settings), labels));
     }

@@ -50,6 +50,7 @@ class NodeAssignmentTest {
                         policy("a", "priority: 1"),
                         policy("d", "priority: 0")),
                 UNSELECTED,
+                false,
                 false);
 
         assertThat(spec.policies()).extracting(NodePolicy::name).containsExactly("b", "a", "c", "d");
@@ -62,7 +63,7 @@ class NodeAssignmentTest {
                 policy("one", "nodeSelector: {x: '1'}"),
                 policy("other", "nodeSelector: {x: '2'}"));
 
-        assertThat(NodeAssignment.of(Map.of("x", "1", "z", "9"), policies, UNSELECTED, false)
+        assertThat(NodeAssignment.of(Map.of("x", "1", "z", "9"), policies, UNSELECTED, false, false)
                         .policies())
                 .extracting(NodePolicy::name)
                 .containsExactly("one");
@@ -73,7 +74,7 @@ class NodeAssignmentTest {
     void aNodeThatRunsNoLinuxIsSelectedByNoPolicy(String system, boolean selected) {
         Map<String, String> labels = Map.of("kubernetes.io/os", system);
 
-        assertThat(NodeAssignment.of(labels, List.of(policy("all", "priority: 1")), UNSELECTED, false)
+        assertThat(NodeAssignment.of(labels, List.of(policy("all", "priority: 1")), UNSELECTED, false, false)
                         .policies())
                 .hasSize(selected ? 1 : 0);
     }
@@ -84,6 +85,7 @@ class NodeAssignmentTest {
                 Map.of(),
                 List.of(policy("b", "fallback: [Software], software: {devices: 9}"), policy("a", "fallback: []")),
                 UNSELECTED,
+                false,
                 false);
 
         assertThat(spec.fallback()).isEmpty();
@@ -92,7 +94,7 @@ class NodeAssignmentTest {
 
     @Test
     void aNodeThatNoPolicySelectsOffersWhatTheOperatorIsSetTo() {
-        IwarpNodeSpec spec = NodeAssignment.of(Map.of(), List.of(), UNSELECTED, false);
+        IwarpNodeSpec spec = NodeAssignment.of(Map.of(), List.of(), UNSELECTED, false, false);
 
         assertThat(spec.policies()).isEmpty();
         assertThat(spec.fallback()).containsExactly(Fallback.SOFTWARE);
@@ -108,7 +110,7 @@ class NodeAssignmentTest {
         OperatorConfig config =
                 TestSettings.of(setting == null ? Map.of() : Map.of("sidewarp.operator.unselected.fallback", setting));
 
-        IwarpNodeSpec spec = NodeAssignment.of(Map.of(), List.of(), config.unselected(), false);
+        IwarpNodeSpec spec = NodeAssignment.of(Map.of(), List.of(), config.unselected(), false, false);
 
         assertThat(spec.fallback().stream().map(Fallback::name).collect(Collectors.joining(",")))
                 .isEqualTo(expected);
@@ -119,7 +121,7 @@ class NodeAssignmentTest {
         IwarpNicPolicy going = policy("going", "priority: 9");
         going.getMetadata().setDeletionTimestamp("2030-01-01T00:00:00Z");
 
-        assertThat(NodeAssignment.of(Map.of(), List.of(going, policy("stays", "priority: 1")), UNSELECTED, false)
+        assertThat(NodeAssignment.of(Map.of(), List.of(going, policy("stays", "priority: 1")), UNSELECTED, false, false)
                         .policies())
                 .extracting(NodePolicy::name)
                 .containsExactly("stays");
@@ -129,9 +131,26 @@ class NodeAssignmentTest {
     void theNodeIsToldWhoMakesItsVirtualFunctions() {
         List<IwarpNicPolicy> policies = List.of(policy("a", "virtualFunctions: 4"), policy("b", "mtu: 9000"));
 
-        assertThat(NodeAssignment.of(Map.of(), policies, UNSELECTED, true).policies())
+        assertThat(NodeAssignment.of(Map.of(), policies, UNSELECTED, true, false)
+                        .policies())
                 .extracting(NodePolicy::provisionedBy)
                 .containsExactly(ProvisionedBy.SRIOV_NETWORK_OPERATOR, ProvisionedBy.NODE_AGENT);
+    }
+
+    @Test
+    void onlyVirtualFunctionsWithANetworkStayWithTheDevicePluginOnANodeWithClaims() {
+        List<IwarpNicPolicy> policies = List.of(policy("a", "network: {vlan: 7}"), policy("b", "mtu: 9000"));
+
+        IwarpNodeSpec without = NodeAssignment.of(Map.of(), policies, UNSELECTED, false, false);
+        IwarpNodeSpec with = NodeAssignment.of(Map.of(), policies, UNSELECTED, false, true);
+
+        assertThat(without.resourceClaims()).isNull();
+        assertThat(without.policies()).extracting(NodePolicy::devicePlugin).containsOnlyNulls();
+        assertThat(with.resourceClaims()).isTrue();
+        assertThat(with.policies()).extracting(NodePolicy::devicePlugin).containsExactly(true, null);
+        assertThat(NodeAssignment.of(Map.of(), List.of(), UNSELECTED, false, true)
+                        .resourceClaims())
+                .isTrue();
     }
 
     private static IwarpNicPolicy policy(String name, String spec) {

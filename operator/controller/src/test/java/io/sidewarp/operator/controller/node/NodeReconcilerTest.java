@@ -8,25 +8,30 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
+import io.sidewarp.operator.controller.ClaimObjects;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
+import io.sidewarp.operator.controller.cache.ClusterFeatures;
 import io.sidewarp.operator.controller.cache.NodeLabels;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.installation.Uninstallation;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
 import io.sidewarp.operator.testing.CustomResourceDefinitions;
+import io.sidewarp.operator.testing.DraDefinitions;
 import io.sidewarp.operator.testing.RealApiServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.assertj.core.api.ThrowingConsumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,18 +46,23 @@ class NodeReconcilerTest {
     private final KubernetesClient client;
     private final Operator operator;
     private final InstalledNetworks networks;
+    private final ClusterFeatures features;
 
     NodeReconcilerTest(KubernetesClient client) {
         this.client = client;
         OperatorConfig config = TestSettings.of(Map.of());
         networks = new InstalledNetworks(client, config);
+        features = new ClusterFeatures(client);
         operator =
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
-        operator.register(new NodeReconciler(config, networks, new NodeLabels(), new Uninstallation(client, config)));
+        operator.register(
+                new NodeReconciler(config, networks, new NodeLabels(), new Uninstallation(client, config), features));
     }
 
     @BeforeEach
-    void start() {
+    void start() throws InterruptedException {
+        DraDefinitions.install(client, true);
+        ClaimObjects.createDeviceClass(client);
         for (Class<? extends CustomResource<?, ?>> type : OWN) {
             CustomResourceDefinitions.install(
                     client,
@@ -66,12 +76,17 @@ class NodeReconcilerTest {
                             Node.class))
                     .create();
         }
+        features.start();
+        features.await();
         operator.start();
+        features.tell();
     }
 
     @AfterEach
     void stop() {
         operator.stop();
+        features.close();
+        client.resources(DeviceClass.class).withName("rnic.sidewarp.io").delete();
         networks.close();
         client.resources(IwarpNicPolicy.class).delete();
         client.resources(IwarpNode.class).delete();
@@ -110,6 +125,28 @@ class NodeReconcilerTest {
 
         eventually("node-a", policies -> assertThat(policies).isEmpty());
         eventually("node-b", policies -> assertThat(policies).containsExactly("p"));
+    }
+
+    @Test
+    void nodesOfferClaimsWhileAllKubeletsHaveThem() {
+        awaitClaims("node-a", true);
+
+        ClaimObjects.createNode(client, "old", "v1.33.5");
+        awaitClaims("node-a", null);
+        awaitClaims("old", null);
+
+        client.nodes().withName("old").delete();
+        awaitClaims("node-a", true);
+        awaitClaims("node-b", true);
+    }
+
+    private void awaitClaims(String node, @Nullable Boolean offered) {
+        await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(
+                                client.resources(IwarpNode.class).withName(node).get())
+                        .isNotNull()
+                        .satisfies(found ->
+                                assertThat(found.getSpec().resourceClaims()).isEqualTo(offered)));
     }
 
     private void label(String node, String rack) {

@@ -19,6 +19,7 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
+import io.sidewarp.operator.controller.cache.ClusterFeatures;
 import io.sidewarp.operator.controller.cache.NodeLabels;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.installation.Uninstallation;
@@ -60,7 +61,8 @@ class PolicyReconcilerTest {
         operator =
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
         NodeLabels labels = new NodeLabels();
-        operator.register(new NodeReconciler(config, networks, labels, new Uninstallation(client, config)));
+        operator.register(new NodeReconciler(
+                config, networks, labels, new Uninstallation(client, config), new ClusterFeatures(client)));
         operator.register(new PolicyReconciler(
                 config, new EventRecorder(client, "test"), networks, new NetworkObjects(networks, config), labels));
     }

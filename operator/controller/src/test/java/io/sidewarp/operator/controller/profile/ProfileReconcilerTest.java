@@ -6,17 +6,27 @@ package io.sidewarp.operator.controller.profile;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.KubernetesResourceList;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceSubRequest;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.NonNamespaceOperation;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.javaoperatorsdk.operator.Operator;
 import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicyStatus;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import io.sidewarp.operator.controller.ClaimObjects;
 import io.sidewarp.operator.controller.OwnDefinitions;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.cache.ClusterFeatures;
 import io.sidewarp.operator.controller.cache.KubernetesFeature;
+import io.sidewarp.operator.testing.DraDefinitions;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
 import java.time.Duration;
@@ -47,6 +57,8 @@ class ProfileReconcilerTest {
     @BeforeEach
     void start() throws InterruptedException {
         OwnDefinitions.install(client);
+        DraDefinitions.install(client, true);
+        ClaimObjects.createDeviceClass(client);
         features.start();
         features.await();
         operator.start();
@@ -56,6 +68,8 @@ class ProfileReconcilerTest {
     void stop() {
         operator.stop();
         features.close();
+        client.resources(DeviceClass.class).withName("rnic.sidewarp.io").delete();
+        client.resources(ResourceClaimTemplate.class).inNamespace(namespace).delete();
         client.resources(SidecarProfile.class).inNamespace(namespace).delete();
         client.resources(IwarpNicPolicy.class).delete();
     }
@@ -73,7 +87,9 @@ class ProfileReconcilerTest {
         policy.setStatus(new IwarpNicPolicyStatus(
                 null, null, null, null, null, "default/sidewarp-fast", "openshift.io/fast", List.of()));
         client.resource(policy).updateStatus();
-        awaitCondition(StatusCondition.READY, "Valid", "pods can use the profile");
+        awaitCondition(
+                StatusCondition.READY, "DevicePlugin", "Multus needs that for the network of the IwarpNicPolicy fast");
+        assertThat(templates().list().getItems()).isEmpty();
 
         client.resource(policy).delete();
         awaitCondition(StatusCondition.PROGRESSING, "NoNetwork", "remove nicPolicy");
@@ -97,8 +113,85 @@ class ProfileReconcilerTest {
         }
     }
 
-    private void create(String spec) {
-        client.resource(Yaml.parse(
+    @Test
+    void theTemplateOfClaimsFollowsTheProfile() {
+        SidecarProfile profile = create("{rnics: 2}");
+        awaitTemplate(2);
+        assertThat(template().get().getMetadata().getOwnerReferences())
+                .singleElement()
+                .satisfies(owner -> assertThat(owner.getUid())
+                        .isEqualTo(profile.getMetadata().getUid()));
+        awaitCondition(StatusCondition.READY, "Valid", "pods can use the profile");
+
+        setRnics(3);
+        awaitTemplate(3);
+
+        // Somebody else deletes the template.
+        template().delete();
+        awaitTemplate(3);
+
+        setRnics(0);
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(template().get()).isNull());
+    }
+
+    @Test
+    void theTemplateAsksForHardwareThenForSiwThenForSoftware() {
+        create("{rnics: 1}");
+        awaitTemplate(1);
+
+        assertThat(alternatives())
+                .extracting(DeviceSubRequest::getName)
+                .containsExactly("hardware", "kernel-siw", "software");
+        assertThat(alternatives())
+                .allSatisfy(alternative -> assertThat(alternative.getSelectors())
+                        .singleElement()
+                        .satisfies(selector -> assertThat(selector.getCel().getExpression())
+                                .isEqualTo("device.attributes[\"rnic.sidewarp.io\"].provider == \""
+                                        + alternative.getName() + "\"")));
+    }
+
+    private void setRnics(int rnics) {
+        client.resources(SidecarProfile.class)
+                .inNamespace(namespace)
+                .withName("profile")
+                .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\": {\"rnics\": " + rnics + "}}");
+    }
+
+    private void awaitTemplate(long count) {
+        await().atMost(LIMIT).untilAsserted(() -> {
+            assertThat(template().get()).isNotNull();
+            assertThat(alternatives())
+                    .hasSize(3)
+                    .extracting(DeviceSubRequest::getCount)
+                    .containsOnly(count);
+        });
+    }
+
+    private List<DeviceSubRequest> alternatives() {
+        return template()
+                .get()
+                .getSpec()
+                .getSpec()
+                .getDevices()
+                .getRequests()
+                .getFirst()
+                .getFirstAvailable();
+    }
+
+    private Resource<ResourceClaimTemplate> template() {
+        return templates().withName("sidewarp-profile");
+    }
+
+    private NonNamespaceOperation<
+                    ResourceClaimTemplate,
+                    KubernetesResourceList<ResourceClaimTemplate>,
+                    Resource<ResourceClaimTemplate>>
+            templates() {
+        return client.resources(ResourceClaimTemplate.class).inNamespace(namespace);
+    }
+
+    private SidecarProfile create(String spec) {
+        return client.resource(Yaml.parse(
                         "{apiVersion: sidewarp.io/v1alpha1, kind: SidecarProfile, metadata: {name: profile,"
                                 + " namespace: " + namespace + "}, spec: " + spec + "}",
                         SidecarProfile.class))
