@@ -270,7 +270,9 @@ public final class DraDriver implements AutoCloseable {
                 // The chart grants nothing where the API server has no ResourceSlices.
                 return true;
             }
-            LOG.warnf("event=slices-not-published cause=%s", LogText.quoted(e.getMessage()));
+            if (!Thread.currentThread().isInterrupted()) {
+                LOG.warnf("event=slices-not-published cause=%s", LogText.quoted(e.getMessage()));
+            }
             return false;
         }
     }
