@@ -59,9 +59,9 @@ final class PodResources {
             Quantity ofPod = limitsOfPod.get(limit.getKey());
             // The API server does not compare the limits of init containers with the limit of the pod.
             if (!asNative && isAbove(limit.getValue(), ofPod)) {
-                return Optional.of("the SidecarProfile " + profileName + " gives the sidecar a limit of "
-                        + limit.getKey() + " (" + limit.getValue() + ") above that of the whole pod (" + ofPod
-                        + "); raise resources.limits of the pod, or lower those of the profile");
+                return Optional.of("the sidecar's limit of " + limit.getKey() + " is " + limit.getValue()
+                        + " (SidecarProfile " + profileName + "), and the limit of the whole pod is " + ofPod
+                        + "; raise resources.limits of the pod, or lower resources.limits of the profile");
             }
         }
         // A resource with a limit alone has a request of the same amount.
@@ -77,11 +77,12 @@ final class PodResources {
             }
             BigDecimal all = requested(spec, name, ofSidecar, asNative);
             if (all.compareTo(amount(ofPod)) > 0) {
-                return Optional.of("the pod requests " + ofPod + " of " + name
-                        + " for all its containers, which with the sidecar's " + request.getValue()
-                        + " of the SidecarProfile " + profileName + " request "
-                        + Quantity.fromNumericalAmount(all, request.getValue().getFormat())
-                        + "; set resources.requests of the pod to that or more, or lower those of the profile");
+                Quantity sum =
+                        Quantity.fromNumericalAmount(all, request.getValue().getFormat());
+                return Optional.of("the containers of the pod request " + sum + " of " + name + ", with "
+                        + request.getValue() + " for the sidecar (SidecarProfile " + profileName
+                        + "), and the whole pod requests " + ofPod + "; raise resources.requests of the pod to " + sum
+                        + ", or lower resources.requests of the profile");
             }
         }
         return Optional.empty();

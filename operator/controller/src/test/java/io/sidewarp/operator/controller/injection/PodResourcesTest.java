@@ -27,20 +27,20 @@ class PodResourcesTest {
                 // the pod's spec | resources of the profile | what is wrong
                 "resources: {requests: {memory: 1Gi}}, containers: [{name: app, resources: {requests: {memory: 1Gi}}}]"
                         + "| {}"
-                        + "| the pod requests 1Gi of memory for all its containers, which with the sidecar's 256Mi of the"
-                        + " SidecarProfile default request 1280Mi; set resources.requests of the pod to that or more, or"
-                        + " lower those of the profile",
+                        + "| the containers of the pod request 1280Mi of memory, with 256Mi for the sidecar (SidecarProfile"
+                        + " default), and the whole pod requests 1Gi; raise resources.requests of the pod to 1280Mi, or"
+                        + " lower resources.requests of the profile",
                 "resources: {requests: {cpu: 1}}, containers: [{name: app, resources: {requests: {cpu: 950m}}}]"
-                        + "| {} | with the sidecar's 100m of the SidecarProfile default request 1050m;",
+                        + "| {} | request 1050m of cpu, with 100m for the sidecar",
                 "resources: {requests: {cpu: 1}}, containers: [{name: app, resources: {limits: {cpu: 1}}}]"
-                        + "| {} | request 1100m;",
+                        + "| {} | request 1100m of cpu,",
                 "resources: {requests: {cpu: 1}}, containers: [{name: app}]"
-                        + "| {requests: {}, limits: {cpu: 2}} | with the sidecar's 2 of the SidecarProfile default request 2;",
+                        + "| {requests: {}, limits: {cpu: 2}} | request 2 of cpu, with 2 for the sidecar",
                 "resources: {requests: {cpu: 1}}, containers: [{name: app}], initContainers: [{name: proxy, restartPolicy:"
                         + " Always, resources: {requests: {cpu: 200m}}}, {name: load, resources: {requests: {cpu: 800m}}}]"
-                        + "| {} | request 1100m;",
+                        + "| {} | request 1100m of cpu,",
                 "resources: {requests: {hugepages-2Mi: 1Gi}}, containers: [{name: app, resources: {limits: {cpu: 1,"
-                        + " hugepages-2Mi: 1Gi}}}] | {limits: {cpu: 1, hugepages-2Mi: 1Gi}} | request 2Gi;",
+                        + " hugepages-2Mi: 1Gi}}}] | {limits: {cpu: 1, hugepages-2Mi: 1Gi}} | request 2Gi of hugepages-2Mi,",
             })
     void aPodThatWouldRequestMoreThanAsAWholeIsRefused(String spec, String resources, String message) {
         assertThat(decide(true, spec, resources))
@@ -91,8 +91,8 @@ class PodResourcesTest {
         } else {
             assertThat(decision)
                     .isEqualTo(new Refuse(
-                            "the SidecarProfile default gives the sidecar a limit of memory (3Gi) above that of"
-                                    + " the whole pod (512Mi); raise resources.limits of the pod, or lower those of the"
+                            "the sidecar's limit of memory is 3Gi (SidecarProfile default), and the limit of the whole"
+                                    + " pod is 512Mi; raise resources.limits of the pod, or lower resources.limits of the"
                                     + " profile"));
         }
     }
