@@ -3,13 +3,13 @@
 
 package io.sidewarp.operator.agent.deviceplugin;
 
-import io.sidewarp.operator.agent.device.DeviceInventory;
-import io.sidewarp.operator.agent.device.SocketFile;
-import io.sidewarp.operator.agent.device.Backoff;
-import io.sidewarp.operator.agent.device.PluginStatus;
-import io.sidewarp.operator.agent.device.DirectoryWatch;
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
+import io.sidewarp.operator.agent.device.Backoff;
+import io.sidewarp.operator.agent.device.DeviceInventory;
+import io.sidewarp.operator.agent.device.DirectoryWatch;
+import io.sidewarp.operator.agent.device.PluginStatus;
+import io.sidewarp.operator.agent.device.SocketFile;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.kubelet.DevicePluginApi;
 import io.sidewarp.operator.kubelet.UnixTransport;
@@ -224,7 +224,10 @@ public final class DevicePlugin implements AutoCloseable {
 
     private void enter(PluginStatus.State state, String message) {
         PluginStatus former = status;
-        boolean news = former.state() != state || !Objects.equals(former.message(), message);
+        // The state does not change while the plugin registers again.
+        boolean news = state == PluginStatus.State.REGISTERED
+                || former.state() != state
+                || !Objects.equals(former.message(), message);
         status = new PluginStatus(state, message);
         if (news) {
             boolean fine = state == PluginStatus.State.REGISTERED || state == PluginStatus.State.STOPPED;

@@ -3,11 +3,11 @@
 
 package io.sidewarp.operator.agent.deviceplugin;
 
-import io.sidewarp.operator.agent.device.RnicDevice;
-import io.sidewarp.operator.agent.device.DeviceInventory;
 import io.grpc.StatusException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import io.sidewarp.operator.agent.device.DeviceInventory;
+import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.kubelet.DevicePluginApi;
 import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.AllocateRequest;
 import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.AllocateResponse;

@@ -3,9 +3,9 @@
 
 package io.sidewarp.operator.agent.deviceplugin;
 
-import io.sidewarp.operator.agent.device.RnicDevice;
 import io.grpc.Status;
 import io.grpc.StatusException;
+import io.sidewarp.operator.agent.device.RnicDevice;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;

@@ -6,9 +6,9 @@ package io.sidewarp.operator.agent.deviceplugin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.sidewarp.operator.agent.device.RnicDevice;
 import io.grpc.Status;
 import io.grpc.StatusException;
+import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.ContainerAllocateResponse;
 import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.DeviceSpec;
 import java.util.List;

@@ -8,10 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.sidewarp.operator.agent.device.RnicDevice;
-import io.sidewarp.operator.agent.device.PublishedDevices;
 import io.sidewarp.operator.agent.device.DeviceInventory;
 import io.sidewarp.operator.agent.device.PluginStatus.State;
+import io.sidewarp.operator.agent.device.PublishedDevices;
+import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.Device;
 import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.NUMANode;
 import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.TopologyInfo;
@@ -26,10 +26,15 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.text.MessageFormat;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -127,6 +132,43 @@ class DevicePluginTest {
         assertThat(kubelet.allocate(new PodName("default", "other"), "sidecar", RNIC_RESOURCE, 1)
                         .deviceIds())
                 .doesNotContainAnyElementsOf(before.deviceIds());
+    }
+
+    @Test
+    void logsEachRegistrationAlsoWhenTheStatusDoesNotChange() throws Exception {
+        List<String> lines = new CopyOnWriteArrayList<>();
+        Logger logger = Logger.getLogger(DevicePlugin.class.getName());
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord entry) {
+                lines.add(entry.getLevel() + " " + MessageFormat.format(entry.getMessage(), entry.getParameters()));
+            }
+
+            @Override
+            public void flush() {
+                // Nothing is kept back.
+            }
+
+            @Override
+            public void close() {
+                // Nothing is open.
+            }
+        };
+        logger.addHandler(handler);
+        try {
+            startWith(FIRST);
+            Files.delete(kubelet.devicePluginDirectory().resolve(DevicePlugin.SOCKET));
+
+            await().atMost(LONG_ENOUGH).until(() -> kubelet.registrationCalls() == 2);
+            awaitAllocatable(1);
+            await().atMost(LONG_ENOUGH)
+                    .untilAsserted(() -> assertThat(lines)
+                            .filteredOn("INFO device plugin: the kubelet has accepted sidewarp.io/rnic"::equals)
+                            .hasSize(2));
+            assertThat(lines).anySatisfy(line -> assertThat(line).contains("registering again"));
+        } finally {
+            logger.removeHandler(handler);
+        }
     }
 
     @Test

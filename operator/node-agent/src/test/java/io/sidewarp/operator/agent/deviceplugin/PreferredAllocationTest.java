@@ -6,8 +6,8 @@ package io.sidewarp.operator.agent.deviceplugin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.sidewarp.operator.agent.device.RnicDevice;
 import io.grpc.StatusException;
+import io.sidewarp.operator.agent.device.RnicDevice;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
