@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.sidewarp.operator.api.v1alpha1.NetworkSpec;
+import org.jspecify.annotations.Nullable;
 
 /** Content of a NetworkAttachmentDefinition. Depends on nothing but its arguments. */
 final class NetworkAttachment {
@@ -21,20 +22,26 @@ final class NetworkAttachment {
 
     /**
      * Returns the configuration of the CNI plugin sriov. The plugin gives a pod the virtual function that the kubelet
-     * chose for it.
+     * chose for it. The plugin cannot set an MTU; the plugin tuning does so behind it.
      *
+     * @param mtu MTU of the pod's interface; null: the MTU stays unchanged
      * @throws IllegalArgumentException if {@code ipam} is no JSON object, with the reason
      */
-    static String configuration(String name, NetworkSpec network) {
-        ObjectNode configuration = JSON.createObjectNode()
-                .put("cniVersion", CNI_VERSION)
-                .put("name", name)
-                .put("type", "sriov");
+    static String configuration(String name, NetworkSpec network, @Nullable Integer mtu) {
+        ObjectNode configuration =
+                JSON.createObjectNode().put("cniVersion", CNI_VERSION).put("name", name);
+        // Multus tells the first plugin of a list which virtual function to take.
+        ObjectNode sriov =
+                mtu == null ? configuration : configuration.putArray("plugins").addObject();
+        sriov.put("type", "sriov");
         if (network.vlan() != null) {
-            configuration.put("vlan", network.vlan());
+            sriov.put("vlan", network.vlan());
         }
         if (network.ipam() != null) {
-            configuration.set("ipam", object(network.ipam()));
+            sriov.set("ipam", object(network.ipam()));
+        }
+        if (mtu != null) {
+            configuration.withArray("plugins").addObject().put("type", "tuning").put("mtu", mtu);
         }
         return configuration.toString();
     }

@@ -142,7 +142,8 @@ public class NetworkObjects {
         String name = policy.getMetadata().getName();
         String configuration;
         try {
-            configuration = NetworkAttachment.configuration(name, network);
+            configuration = NetworkAttachment.configuration(
+                    name, network, policy.getSpec().mtu());
         } catch (IllegalArgumentException e) {
             return Optional.of(new Problem(
                     "InvalidNetwork", "network.ipam is no configuration of an IPAM plugin: " + e.getMessage()));
