@@ -60,7 +60,8 @@ public record IwarpNicPolicySpec(
         @Nullable
         Integer virtualFunctions,
 
-        @JsonPropertyDescription("MTU of the selected NICs, in bytes. Unset: the MTU stays unchanged.")
+        @JsonPropertyDescription(
+                "MTU of the selected NICs and of their virtual functions, in bytes. Unset: the MTU stays unchanged.")
         @Min(MIN_MTU)
         @Max(MAX_MTU)
         @Nullable

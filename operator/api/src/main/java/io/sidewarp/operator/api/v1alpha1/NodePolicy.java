@@ -37,7 +37,8 @@ public record NodePolicy(
         @Nullable
         Integer virtualFunctions,
 
-        @JsonPropertyDescription("MTU of the selected NICs, in bytes. Unset: the MTU stays unchanged.")
+        @JsonPropertyDescription(
+                "MTU of the selected NICs and of their virtual functions, in bytes. Unset: the MTU stays unchanged.")
         @Min(IwarpNicPolicySpec.MIN_MTU)
         @Max(IwarpNicPolicySpec.MAX_MTU)
         @Nullable

@@ -129,7 +129,7 @@ final class ChangeRun {
 
     private String path(NicAttribute attribute) {
         return switch (attribute.kind()) {
-            case MTU -> "class/net/" + attribute.networkInterface() + "/mtu";
+            case MTU, FUNCTION_MTU -> "class/net/" + attribute.networkInterface() + "/mtu";
             case VIRTUAL_FUNCTIONS -> nic.address().directory() + "/sriov_numvfs";
             case IWARP, ROCE -> throw new IllegalArgumentException(attribute + " is no file");
         };
@@ -147,7 +147,7 @@ final class ChangeRun {
                         .isPresent()) {
             return " Switch SR-IOV and ARI on in the node's firmware, or boot with pci=realloc.";
         }
-        if (attribute.kind() == Kind.MTU && e.is(Errno.EINVAL)) {
+        if ((attribute.kind() == Kind.MTU || attribute.kind() == Kind.FUNCTION_MTU) && e.is(Errno.EINVAL)) {
             return " The driver does not take this MTU.";
         }
         return "";

@@ -11,8 +11,12 @@ import java.util.Optional;
  *
  * @param nics NICs, by PCI address
  * @param softwareDevices RDMA devices without hardware of their own, such as those of siw and rxe
+ * @param connectionManager whether programs can use the kernel's connection manager, whose module is rdma_ucm
  */
-public record Inventory(List<Nic> nics, List<RdmaDevice> softwareDevices) {
+public record Inventory(List<Nic> nics, List<RdmaDevice> softwareDevices, boolean connectionManager) {
+
+    /** Directory of the device {@code /dev/infiniband/rdma_cm}. */
+    static final String CONNECTION_MANAGER = "class/misc/rdma_cm";
 
     public Inventory {
         nics = List.copyOf(nics);

@@ -113,6 +113,13 @@ public record Nic(
                 .toList();
     }
 
+    /** Returns the interfaces of virtual functions; those in network namespaces of pods are invisible. */
+    public List<NetworkInterface> functionInterfaces() {
+        return virtualFunctions().stream()
+                .flatMap(function -> function.interfaces().stream())
+                .toList();
+    }
+
     public List<VirtualFunction> virtualFunctions() {
         return sriov.map(SrIov::virtualFunctions).orElse(List.of());
     }

@@ -19,7 +19,9 @@ public record NicAttribute(Kind kind, String networkInterface) implements Compar
         ROCE("enableRoce"),
         IWARP("enableIwarp"),
         MTU("mtu"),
-        VIRTUAL_FUNCTIONS("virtualFunctions");
+        VIRTUAL_FUNCTIONS("virtualFunctions"),
+        /** MTU of the interface of a virtual function. */
+        FUNCTION_MTU("functionMtu");
 
         private final String key;
 
@@ -36,6 +38,10 @@ public record NicAttribute(Kind kind, String networkInterface) implements Compar
 
     static NicAttribute mtu(String networkInterface) {
         return new NicAttribute(Kind.MTU, networkInterface);
+    }
+
+    static NicAttribute functionMtu(String networkInterface) {
+        return new NicAttribute(Kind.FUNCTION_MTU, networkInterface);
     }
 
     boolean isSwitch() {
@@ -73,7 +79,7 @@ public record NicAttribute(Kind kind, String networkInterface) implements Compar
         return switch (kind) {
             case ROCE -> NicDiscovery.ENABLE_ROCE;
             case IWARP -> NicDiscovery.ENABLE_IWARP;
-            case MTU -> "MTU of " + networkInterface;
+            case MTU, FUNCTION_MTU -> "MTU of " + networkInterface;
             case VIRTUAL_FUNCTIONS -> "number of virtual functions";
         };
     }

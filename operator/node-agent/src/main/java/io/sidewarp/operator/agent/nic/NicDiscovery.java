@@ -53,7 +53,8 @@ public final class NicDiscovery {
                 nics,
                 rdmaDevices.stream()
                         .filter(device -> device.function().isEmpty())
-                        .toList());
+                        .toList(),
+                host.exists(Inventory.CONNECTION_MANAGER));
     }
 
     private boolean isPhysicalNetworkFunction(PciAddress address) {

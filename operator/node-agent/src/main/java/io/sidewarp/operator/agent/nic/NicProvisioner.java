@@ -83,8 +83,21 @@ public final class NicProvisioner {
                     plan.refusals(),
                     Optional.empty());
         }
-        Optional<Failure> failure = new ChangeRun(host, originals, nic).make(plan.changes());
-        List<Change> applied = failure.isEmpty() ? plan.changes() : List.of();
+        ChangeRun run = new ChangeRun(host, originals, nic);
+        Optional<Failure> failure = run.make(plan.changes());
+        List<Change> applied = new ArrayList<>();
+        if (failure.isEmpty()) {
+            applied.addAll(plan.changes());
+            for (Change change : plan.functionMtus()) {
+                // One interface that refuses must undo neither the others nor the physical function.
+                Optional<Failure> refused = run.make(List.of(change));
+                if (refused.isEmpty()) {
+                    applied.add(change);
+                } else if (failure.isEmpty()) {
+                    failure = refused;
+                }
+            }
+        }
         if (failure.isEmpty()) {
             failure = forget(nic, plan);
         }
@@ -120,9 +133,14 @@ public final class NicProvisioner {
                 .toList();
     }
 
-    /** Lets the kernel load ib_uverbs and rdma_ucm, since nothing else does this on a node without rdma-core. */
+    /**
+     * Lets the kernel load ib_uverbs and rdma_ucm, since nothing else does this on a node without rdma-core. Drivers
+     * such as irdma depend on ib_uverbs, and none depends on rdma_ucm.
+     */
     private List<String> openToUserSpace(Nic nic) throws HostException {
-        List<RdmaDevice> closed = nic.closedToUserSpace();
+        List<RdmaDevice> closed = host.exists(Inventory.CONNECTION_MANAGER)
+                ? nic.closedToUserSpace()
+                : nic.allRdmaDevices().filter(RdmaDevice::isIwarp).toList();
         List<String> refusals = new ArrayList<>();
         for (RdmaLink link : closed.isEmpty() ? List.<RdmaLink>of() : host.rdmaLinks()) {
             if (closed.stream().anyMatch(device -> device.name().equals(link.name()))) {

@@ -22,13 +22,17 @@ import java.util.TreeMap;
  * original values.
  *
  * @param changes changes in their order, each of them one write
+ * @param functionMtus changes of MTUs of virtual functions, after the other changes; empty if these make or remove
+ *     virtual functions, whose interfaces appear later
  * @param refusals wishes that cannot be fulfilled, why, and what to do; the changes are made nevertheless
  * @param remembered attributes whose original values are still needed after the changes
  */
-record ProvisioningPlan(List<Change> changes, List<String> refusals, Set<NicAttribute> remembered) {
+record ProvisioningPlan(
+        List<Change> changes, List<Change> functionMtus, List<String> refusals, Set<NicAttribute> remembered) {
 
     ProvisioningPlan {
         changes = List.copyOf(changes);
+        functionMtus = List.copyOf(functionMtus);
         refusals = List.copyOf(refusals);
         remembered = Set.copyOf(remembered);
     }
@@ -75,7 +79,16 @@ record ProvisioningPlan(List<Change> changes, List<String> refusals, Set<NicAttr
                 remembered.add(attribute);
             }
         });
-        return new ProvisioningPlan(changes(nic.address(), observed, target), refusals, remembered);
+        List<Change> changes = new ArrayList<>(changes(nic.address(), observed, target));
+        List<Change> functionMtus = new ArrayList<>(changes);
+        changes.removeIf(change -> change.attribute().kind() == Kind.FUNCTION_MTU);
+        functionMtus.removeAll(changes);
+        if (changes.stream().anyMatch(change -> change.attribute().kind() == Kind.VIRTUAL_FUNCTIONS)) {
+            // The present virtual functions go, and with them their interfaces.
+            functionMtus.clear();
+            remembered.removeIf(attribute -> attribute.kind() == Kind.FUNCTION_MTU);
+        }
+        return new ProvisioningPlan(changes, functionMtus, refusals, remembered);
     }
 
     private static void keep(
@@ -98,6 +111,10 @@ record ProvisioningPlan(List<Change> changes, List<String> refusals, Set<NicAttr
                         .mtu()
                         .ifPresent(mtu -> observed.put(NicAttribute.mtu(networkInterface.name()), mtu)));
         nic.sriov().ifPresent(sriov -> observed.put(NicAttribute.VIRTUAL_FUNCTIONS, sriov.number()));
+        nic.functionInterfaces()
+                .forEach(networkInterface -> networkInterface
+                        .mtu()
+                        .ifPresent(mtu -> observed.put(NicAttribute.functionMtu(networkInterface.name()), mtu)));
         return observed;
     }
 
@@ -114,6 +131,7 @@ record ProvisioningPlan(List<Change> changes, List<String> refusals, Set<NicAttr
         Integer mtu = policy.mtu();
         if (mtu != null) {
             nic.interfaces().forEach(each -> wanted.put(NicAttribute.mtu(each.name()), mtu));
+            nic.functionInterfaces().forEach(each -> wanted.put(NicAttribute.functionMtu(each.name()), mtu));
         }
         if (policy.virtualFunctions() != null) {
             wanted.put(NicAttribute.VIRTUAL_FUNCTIONS, policy.virtualFunctions());

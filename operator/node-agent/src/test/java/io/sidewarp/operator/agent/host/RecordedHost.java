@@ -166,7 +166,7 @@ public final class RecordedHost extends SysfsHost {
     }
 
     /** A driver makes the RDMA device of a function, which may take it some time. */
-    public void addRdmaDevice(String function, String name) throws HostException {
+    public void addRdmaDevice(String function, String name) {
         try {
             Path physical = root.resolve(resolve("bus/pci/devices/" + function).orElseThrow());
             Path device = physical.resolve("infiniband/" + name);
@@ -180,7 +180,7 @@ public final class RecordedHost extends SysfsHost {
         }
         RdmaLink link = new RdmaLink(nextIndex++, name, Map.of());
         tree.links.add(link);
-        openToUserSpace(link);
+        addVerbs(link);
     }
 
     /** Moves the RDMA device of a function into a pod's network namespace, as the CNI plugin rdma does. */
@@ -309,6 +309,15 @@ public final class RecordedHost extends SysfsHost {
         if (!tree.links.contains(link) || !userSpaceAccess) {
             throw new HostException("finding the device node of " + link.name(), Errno.EOPNOTSUPP);
         }
+        try {
+            Files.createDirectories(root.resolve("class/misc/rdma_cm"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return addVerbs(link);
+    }
+
+    private String addVerbs(RdmaLink link) {
         String node = "uverbs" + link.index();
         try {
             Path directory = root.resolve("class/infiniband_verbs/" + node);

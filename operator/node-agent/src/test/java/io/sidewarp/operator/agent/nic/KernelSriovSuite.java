@@ -90,6 +90,10 @@ final class KernelSriovSuite {
         });
         assertThat(host.read(mtu)).contains("1400");
 
+        assertThat(only(policy(2, 1400)).applied()).hasSize(2);
+        assertThat(nic().functionInterfaces())
+                .extracting(networkInterface -> networkInterface.mtu().orElseThrow())
+                .containsExactly(1400, 1400);
         assertThat(only(policy(2, 1400)).outcome()).isEqualTo(Outcome.UNCHANGED);
 
         ProvisioningResult more = only(policy(5, null));

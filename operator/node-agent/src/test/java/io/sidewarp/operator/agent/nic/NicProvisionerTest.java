@@ -98,6 +98,8 @@ class NicProvisionerTest {
                     };
                     Map<String, String> before = host.configuration();
                     apply(host, policies);
+                    // Virtual functions that were made get their MTU at the next look.
+                    apply(host, policies);
                     int writes = host.changes().size();
 
                     assertThat(apply(host, policies))
@@ -421,6 +423,53 @@ class NicProvisionerTest {
         assertThat(result.outcome()).isEqualTo(Outcome.CHANGED);
         assertThat(result.message().orElseThrow()).contains("no SR-IOV");
         assertThat(host.changes()).containsExactly("class/net/enp3s0f4/mtu=9000", "class/net/enp3s0f4d1/mtu=9000");
+    }
+
+    @Test
+    void setsAndRestoresTheMtuOfVirtualFunctions() throws IOException {
+        RecordedHost host = host("intel-e810");
+        NodePolicy jumbo = policy(IWARP_PORT, 2, 9000, null);
+
+        assertThat(only(apply(host, jumbo)).applied())
+                .extracting(Change::toString)
+                .containsExactly("MTU of ens1f1v0 from 1500 to 9000");
+        assertThat(host.read("class/net/ens1f1v0/mtu")).contains("9000");
+
+        apply(host);
+        assertThat(host.read("class/net/ens1f1v0/mtu")).contains("1500");
+        assertThat(apply(host)).isEmpty();
+    }
+
+    @Test
+    void aVirtualFunctionThatRefusesAnMtuUndoesNothingElse() throws IOException {
+        RecordedHost host = host("intel-e810");
+        apply(host, policy(IWARP_PORT, 3, 9000, null));
+        int before = host.changes().size();
+        host.refuse(before + 2, Errno.EINVAL);
+
+        ProvisioningResult result = only(apply(host, policy(IWARP_PORT, 3, 9000, null)));
+
+        assertThat(result.outcome()).isEqualTo(Outcome.FAILED);
+        assertThat(result.message().orElseThrow())
+                .contains("MTU of ens1f1v1 from 1500 to 9000", "The driver does not take this MTU");
+        assertThat(host.read("class/net/ens1f1/mtu")).contains("9000");
+        assertThat(host.read("class/net/ens1f1v0/mtu")).contains("9000");
+        assertThat(host.read("class/net/ens1f1v1/mtu")).contains("1500");
+        assertThat(host.read("class/net/ens1f1v2/mtu")).contains("9000");
+    }
+
+    @Test
+    void loadsTheConnectionManagerForAnRnicWhoseDriverLoadsOnlyVerbs() throws IOException {
+        RecordedHost host = host("intel-x722");
+        PciAddress address = new PciAddress("0000:b5:00.0");
+        assertThat(new NicDiscovery(host).discover().nic(address).orElseThrow().closedToUserSpace())
+                .isEmpty();
+        assertThat(host.exists("class/misc/rdma_cm")).isFalse();
+
+        assertThat(only(apply(host, policy(address, null, null, null))).message())
+                .isEmpty();
+
+        assertThat(host.exists("class/misc/rdma_cm")).isTrue();
     }
 
     @Test

@@ -100,6 +100,29 @@ class ProvisioningPlanTest {
                 .isEqualTo(changes == null ? "" : changes);
     }
 
+    @ParameterizedTest
+    @CsvSource(nullValues = "-", delimiter = '|', textBlock = """
+            # VFs | MTU  | originals                                  | MTUs of virtual functions             | remembered
+            2     | 9000 | -                                          | MTU of ens1f1v0 from 1500 to 9000     | functionMtu/ens1f1v0
+            2     | 1500 | -                                          | -                                     | mtu/ens1f1
+            2     | -    | functionMtu/ens1f1v0=1400                  | MTU of ens1f1v0 from 1500 to 1400     | -
+            # The interface is in a pod.
+            2     | -    | functionMtu/ens1f1v1=1400                  | -                                     | functionMtu/ens1f1v1
+            # New virtual functions have new interfaces.
+            3     | 9000 | functionMtu/ens1f1v0=1400                  | -                                     | virtualFunctions
+            """)
+    void virtualFunctionsGetTheMtuOfTheirNic(
+            int virtualFunctions, Integer mtu, String originals, String changes, String remembered)
+            throws HostException {
+        ProvisioningPlan plan = ProvisioningPlan.of(
+                nic("intel-e810", "0000:18:00.1"), policy(virtualFunctions, mtu, null), originals(originals));
+
+        assertThat(plan.functionMtus().stream().map(Change::toString).collect(Collectors.joining("; ")))
+                .isEqualTo(changes == null ? "" : changes);
+        assertThat(plan.remembered().stream().map(NicAttribute::key).collect(Collectors.joining(" ")))
+                .isEqualTo(remembered == null ? "" : remembered);
+    }
+
     @Test
     void leavesAndForgetsWhatSomebodyElseProvides() throws HostException {
         NodePolicy policy = ofSriovNetworkOperator("0000:18:00.1", 8, 1500, false);
@@ -156,7 +179,10 @@ class ProvisioningPlanTest {
         Map<NicAttribute, Integer> originals = originals("mtu/ens1f1=1500 virtualFunctions=0 enableRoce=0");
 
         assertThat(ProvisioningPlan.of(nic, policy(2, 9000, true), originals).remembered())
-                .containsExactlyInAnyOrder(NicAttribute.mtu("ens1f1"), NicAttribute.VIRTUAL_FUNCTIONS);
+                .containsExactlyInAnyOrder(
+                        NicAttribute.mtu("ens1f1"),
+                        NicAttribute.functionMtu("ens1f1v0"),
+                        NicAttribute.VIRTUAL_FUNCTIONS);
         assertThat(ProvisioningPlan.of(nic, policy(2, 1500, true), originals).remembered())
                 .containsExactly(NicAttribute.VIRTUAL_FUNCTIONS);
         assertThat(ProvisioningPlan.of(nic, policy(129, 1500, true), originals).remembered())

@@ -14,7 +14,8 @@ final class TestPolicies {
 
     static NodePolicy policy(
             String name, NicSelector selector, Integer virtualFunctions, Integer mtu, Boolean enableIwarp) {
-        return new NodePolicy(name, 1L, selector, ProvisionedBy.NODE_AGENT, virtualFunctions, mtu, enableIwarp, null, null);
+        return new NodePolicy(
+                name, 1L, selector, ProvisionedBy.NODE_AGENT, virtualFunctions, mtu, enableIwarp, null, null);
     }
 
     static NicSelector address(String address) {

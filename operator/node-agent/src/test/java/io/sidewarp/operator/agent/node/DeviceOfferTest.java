@@ -41,7 +41,7 @@ class DeviceOfferTest {
         "false, 2, ",
     })
     void noFunctionIsOfferedByTwo(boolean rdmaOfFunction, Integer foreign, String offered) {
-        Inventory inventory = new Inventory(List.of(nic(rdmaOfFunction)), List.of());
+        Inventory inventory = new Inventory(List.of(nic(rdmaOfFunction)), List.of(), true);
 
         List<RnicDevice> devices = DeviceOffer.hardware(
                 inventory,
@@ -56,7 +56,7 @@ class DeviceOfferTest {
 
     @Test
     void aFunctionThatPodsHaveToLeaveKeepsItsPlaceAndIsFaulty() {
-        Inventory inventory = new Inventory(List.of(nic(true)), List.of());
+        Inventory inventory = new Inventory(List.of(nic(true)), List.of(), true);
 
         List<RnicDevice> drained =
                 DeviceOffer.hardware(inventory, Map.of(NIC, "p"), Map.of(), Set.of(), Set.of(FUNCTION), UNUSED);
@@ -90,14 +90,19 @@ class DeviceOfferTest {
                 true)));
 
         List<RnicDevice> devices = DeviceOffer.hardware(
-                new Inventory(List.of(nic), List.of()),
+                new Inventory(List.of(nic), List.of(), true),
                 Map.of(NIC, "p"),
                 Map.of(),
                 Set.of(),
                 Set.of(),
                 Optional.ofNullable(used).map(Set::of));
         List<RnicDevice> ofOthers = DeviceOffer.hardware(
-                new Inventory(List.of(nic), List.of()), Map.of(NIC, "p"), Map.of(NIC, 1), Set.of(), Set.of(), UNUSED);
+                new Inventory(List.of(nic), List.of(), true),
+                Map.of(NIC, "p"),
+                Map.of(NIC, 1),
+                Set.of(),
+                Set.of(),
+                UNUSED);
 
         assertThat(devices).singleElement().satisfies(device -> {
             assertThat(device.id()).isEqualTo(FUNCTION.value());
