@@ -173,6 +173,9 @@ class RealApiServerTest {
         KubernetesClient agent = server.clientForServiceAccount(Chart.NAMESPACE, "sidewarp-node-agent");
         assertThat(agent.resources(IwarpNode.class).list().getItems()).isEmpty();
         assertForbidden(() -> agent.resources(IwarpNicPolicy.class).list());
+        assertThat(agent.pods().inNamespace(Chart.NAMESPACE).withName("none").get())
+                .isNull();
+        assertForbidden(() -> agent.pods().inNamespace(Chart.NAMESPACE).list());
         assertForbidden(() -> agent.secrets().inNamespace(Chart.NAMESPACE).list());
     }
 

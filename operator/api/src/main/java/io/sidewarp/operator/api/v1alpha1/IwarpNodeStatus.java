@@ -73,4 +73,20 @@ public record IwarpNodeStatus(
         conditions = conditions == null ? List.of() : List.copyOf(conditions);
         evictions = evictions == null ? List.of() : List.copyOf(evictions);
     }
+
+    /** Returns this status with another time of the report. */
+    public IwarpNodeStatus reportedAt(@Nullable String time) {
+        return new IwarpNodeStatus(
+                observedGeneration,
+                agentVersion,
+                kernelVersion,
+                nics,
+                providers,
+                activeProvider,
+                devices,
+                nodeState,
+                conditions,
+                time,
+                evictions);
+    }
 }

@@ -10,30 +10,36 @@ import io.sidewarp.operator.agent.nic.VirtualFunctionUse;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Asks the kubelet which pods use which functions. Withheld functions are published as faulty, so that the kubelet
+ * Asks the kubelet which pods use which functions, without pods that have ended. Withheld functions are published as faulty, so that the kubelet
  * allocates none while they change. The next publication of all devices offers them again.
  */
 final class FunctionsInUse implements VirtualFunctionUse {
     private final DevicesInUse inUse;
+    private final Predicate<String> hasEnded;
     private final List<PublishedDevices> offers;
 
     /**
      * Makes an object that asks and withholds.
      *
+     * @param hasEnded tells whether a pod, as namespace/name, has ended
      * @param offers everything that offers devices to pods
      */
-    FunctionsInUse(DevicesInUse inUse, PublishedDevices... offers) {
+    FunctionsInUse(DevicesInUse inUse, Predicate<String> hasEnded, PublishedDevices... offers) {
         this.inUse = inUse;
+        this.hasEnded = hasEnded;
         this.offers = List.of(offers);
     }
 
     @Override
     public List<String> users(PciAddress function) {
         try {
-            return inUse.users().getOrDefault(function.value(), List.of());
+            return inUse.users().getOrDefault(function.value(), List.of()).stream()
+                    .filter(hasEnded.negate())
+                    .toList();
         } catch (IOException e) {
             return List.of("unknown pods (" + e.getMessage() + ")");
         }

@@ -47,6 +47,9 @@ import jakarta.enterprise.event.Observes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -74,6 +77,10 @@ public class NodeAgent {
             .build();
     private static final String KERNEL_RELEASE = "sys/kernel/osrelease";
     private static final long STOP_SECONDS = 10;
+    private static final Duration POD_STATE_MEMORY = Duration.ofSeconds(10);
+
+    /** Greatest age of a report. The controller takes an older report for a sign that the agent is away. */
+    private static final Duration REPORT_INTERVAL = Duration.ofMinutes(5);
 
     private final AgentConfig config;
     private final DevicePluginConfig pluginConfig;
@@ -93,7 +100,7 @@ public class NodeAgent {
     private final PublishedDevices known = new PublishedDevices();
 
     private volatile @Nullable Thread thread;
-    private @Nullable SharedIndexInformer<IwarpNode> informer;
+    private volatile @Nullable SharedIndexInformer<IwarpNode> informer;
     private volatile @Nullable IwarpNode node;
     private volatile boolean looked;
 
@@ -142,7 +149,7 @@ public class NodeAgent {
         String node = config.nodeName()
                 .orElseThrow(() -> new IllegalStateException(
                         "the node's name is unknown; set NODE_NAME from spec.nodeName, as the chart does"));
-        informer = client.resources(IwarpNode.class)
+        SharedIndexInformer<IwarpNode> followed = client.resources(IwarpNode.class)
                 .withName(node)
                 .runnableInformer(0)
                 .exceptionHandler((started, failure) -> {
@@ -150,7 +157,8 @@ public class NodeAgent {
                     return true;
                 })
                 .addEventHandler(new Handler());
-        informer.start();
+        informer = followed;
+        followed.start();
         plugin.start();
         dra.start();
         thread = Thread.ofPlatform().name("node-agent").start(this::run);
@@ -163,14 +171,21 @@ public class NodeAgent {
         }
         plugin.close();
         dra.close();
-        if (informer != null) {
-            informer.close();
+        SharedIndexInformer<IwarpNode> followed = informer;
+        if (followed != null) {
+            followed.close();
         }
     }
 
     /** Returns whether the agent has looked at the node; before that it offers nothing. */
     boolean hasLooked() {
         return looked;
+    }
+
+    /** Returns whether the agent hears of changes of its IwarpNode. */
+    boolean isWatching() {
+        SharedIndexInformer<IwarpNode> started = informer;
+        return started != null && started.isWatching();
     }
 
     /**
@@ -190,17 +205,17 @@ public class NodeAgent {
     private void run() {
         Host host = host();
         try (DevicesInUse inUse = new DevicesInUse(pluginConfig, dra::preparedDevices)) {
+            EndedPods endedPods = new EndedPods(client, config.nodeName().orElseThrow(), POD_STATE_MEMORY);
             NodeObserver looker = new NodeObserver(
                     new NicProvisioner(
                             host,
-                            new FunctionsInUse(inUse, devices, claimable),
+                            new FunctionsInUse(inUse, endedPods::hasEnded, devices, claimable),
                             OriginalValues.open(config.stateDirectory(), host.bootId())),
                     new NicDiscovery(host),
                     new SiwLinks(host, config.siwPrefix()),
                     inUse,
                     new AwaitedRdma(config.rdmaPatience()),
-                    new NicDrain((namespace, pod) ->
-                            client.pods().inNamespace(namespace).withName(pod).evict()));
+                    endedPods::hasEnded);
             boolean soon = true;
             while (!Thread.currentThread().isInterrupted()) {
                 long wait = (soon ? config.retryInterval() : config.checkInterval()).toMillis();
@@ -298,7 +313,7 @@ public class NodeAgent {
                         look.nodeState(kubelet),
                         StatusCondition.of(conditions(present), look.state(kubelet), generation),
                         null,
-                        List.of()));
+                        look.evictions()));
     }
 
     /** Reports the findings of the last look, which stay on offer, with the reason of the failure. */
@@ -329,16 +344,33 @@ public class NodeAgent {
     }
 
     private void report(IwarpNode present, IwarpNodeStatus status) {
-        if (status.equals(present.getStatus())) {
+        Instant now = Instant.now();
+        if (!isDue(status, present.getStatus(), now)) {
             return;
         }
         IwarpNode patch = new IwarpNode();
         patch.setMetadata(new ObjectMetaBuilder()
                 .withName(present.getMetadata().getName())
                 .build());
-        patch.setStatus(status);
+        patch.setStatus(status.reportedAt(now.truncatedTo(ChronoUnit.SECONDS).toString()));
         client.resource(patch).subresource("status").patch(APPLY);
         events.transition(present, conditions(present), status.conditions());
+    }
+
+    /** Returns whether a status must be written: because it differs from the present one, or because that one is old. */
+    static boolean isDue(IwarpNodeStatus status, @Nullable IwarpNodeStatus present, Instant now) {
+        if (present == null
+                || present.lastReportTime() == null
+                || !status.reportedAt(null).equals(present.reportedAt(null))) {
+            return true;
+        }
+        try {
+            Duration age = Duration.between(Instant.parse(present.lastReportTime()), now);
+            // The age is negative after the clock was set back.
+            return age.abs().compareTo(REPORT_INTERVAL) >= 0;
+        } catch (DateTimeParseException e) {
+            return true;
+        }
     }
 
     private @Nullable String kernelVersion() {

@@ -6,6 +6,7 @@ package io.sidewarp.operator.agent.node;
 import io.sidewarp.operator.agent.device.PluginStatus;
 import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
+import io.sidewarp.operator.api.v1alpha1.PodEviction;
 import io.sidewarp.operator.api.v1alpha1.ProviderCounts;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
@@ -29,6 +30,8 @@ import java.util.stream.Stream;
  * @param passedOver fallbacks that were preferred but are unavailable, with the reasons
  * @param missing virtual functions that another program has not made yet
  * @param awaited RDMA devices that may still appear on existing functions
+ * @param lagging NICs on which interfaces do not have the MTU of the policy yet
+ * @param evictions pods that the controller shall evict
  */
 record NodeObservation(
         List<NicStatus> nics,
@@ -40,7 +43,9 @@ record NodeObservation(
         List<String> waiting,
         List<String> passedOver,
         List<String> missing,
-        List<String> awaited) {
+        List<String> awaited,
+        List<String> lagging,
+        List<PodEviction> evictions) {
 
     /** Returns this observation with more reasons to wait, which belong to no NIC. */
     NodeObservation waitingFor(List<String> reasons) {
@@ -56,12 +61,14 @@ record NodeObservation(
                         Stream.concat(waiting.stream(), reasons.stream()).toList(),
                         passedOver,
                         missing,
-                        awaited);
+                        awaited,
+                        lagging,
+                        evictions);
     }
 
     /** Returns whether to look at the node again soon. */
     boolean isWaiting(PluginStatus plugin) {
-        return !waiting.isEmpty() || !missing.isEmpty() || !awaited.isEmpty() || !plugin.registered();
+        return !isComplete() || !plugin.registered();
     }
 
     /** Returns the outcome in one word: {@code failed}, {@code waiting} or {@code done}. */
@@ -69,7 +76,11 @@ record NodeObservation(
         if (!failed.isEmpty()) {
             return "failed";
         }
-        return waiting.isEmpty() && missing.isEmpty() && awaited.isEmpty() ? "done" : "waiting";
+        return isComplete() ? "done" : "waiting";
+    }
+
+    private boolean isComplete() {
+        return waiting.isEmpty() && missing.isEmpty() && awaited.isEmpty() && lagging.isEmpty();
     }
 
     /** Returns the node-level state, which belongs to no NIC. */
@@ -95,6 +106,9 @@ record NodeObservation(
         }
         if (!awaited.isEmpty()) {
             return progressing("WaitingForRdma", awaited);
+        }
+        if (!lagging.isEmpty()) {
+            return progressing("WaitingForMtu", lagging);
         }
         if (provider.isEmpty()) {
             String message = "no NIC is selected and usable, and there is no fallback";

@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -42,21 +43,27 @@ final class NodeObserver {
     private final SiwLinks siwLinks;
     private final DevicesInUse inUse;
     private final AwaitedRdma awaitedRdma;
-    private final NicDrain drain;
+    private final Predicate<String> hasEnded;
+    private final NicDrain drain = new NicDrain();
 
+    /**
+     * Makes the observer of a node.
+     *
+     * @param hasEnded tells whether a pod, as namespace/name, has ended
+     */
     NodeObserver(
             NicProvisioner provisioner,
             NicDiscovery discovery,
             SiwLinks siwLinks,
             DevicesInUse inUse,
             AwaitedRdma awaitedRdma,
-            NicDrain drain) {
+            Predicate<String> hasEnded) {
         this.provisioner = provisioner;
         this.discovery = discovery;
         this.siwLinks = siwLinks;
         this.inUse = inUse;
         this.awaitedRdma = awaitedRdma;
-        this.drain = drain;
+        this.hasEnded = hasEnded;
     }
 
     /**
@@ -68,6 +75,8 @@ final class NodeObserver {
         Inventory before = discovery.discover();
         ProvisionedNics provisioned = provision(before, spec, now);
         Inventory inventory = provisioned.changes(before) ? discovery.discover() : before;
+        Map<PciAddress, String> lagging = provisioned.lagging(inventory, spec.policies());
+        lagging.forEach(provisioned::await);
         Map<PciAddress, Integer> foreign = foreign(inventory, provisioned.ruled, spec);
         Map<PciAddress, String> missing = missing(inventory, foreign);
         Map<PciAddress, String> awaited =
@@ -77,7 +86,13 @@ final class NodeObserver {
         Optional<Map<String, List<String>>> users = users();
         List<RnicDevice> hardware = DeviceOffer.hardware(
                 inventory, provisioned.ruled, foreign, awaited.keySet(), provisioned.drained, users.map(Map::keySet));
+        if (!inventory.connectionManager()) {
+            hardware = hardware.stream()
+                    .map(NodeObserver::withoutConnectionManager)
+                    .toList();
+        }
         faults(inventory, hardware).forEach(provisioned::explain);
+        outOfReach(inventory, provisioned.ruled, spec, users.orElseGet(Map::of)).forEach(provisioned::explain);
         ChosenProvider chosen = choose(spec, hardware, !awaited.isEmpty(), users);
         return new NodeObservation(
                 NodeStatus.nics(inventory, provisioned, users.orElseGet(Map::of)),
@@ -89,19 +104,21 @@ final class NodeObserver {
                 join(provisioned.waiting, chosen.waiting),
                 chosen.passedOver,
                 List.copyOf(missing.values()),
-                List.copyOf(awaited.values()));
+                List.copyOf(awaited.values()),
+                List.copyOf(lagging.values()),
+                List.copyOf(provisioned.evictions));
     }
 
     private static List<String> join(List<String> first, List<String> second) {
         return Stream.concat(first.stream(), second.stream()).toList();
     }
 
-    /** Makes the changes that policies want, and evicts pods that are in the way where a policy permits it. */
+    /** Makes the changes that policies want, and names the pods to evict where a policy permits it. */
     private ProvisionedNics provision(Inventory inventory, IwarpNodeSpec spec, Duration now) throws HostException {
         ProvisionedNics provisioned = new ProvisionedNics(provisioner.apply(inventory, spec.policies()));
         for (ProvisioningResult result : provisioned.results) {
             if (result.message().isPresent()) {
-                provisioned.report(result, await(result, spec, provisioned.drained, now));
+                provisioned.report(result, await(result, spec, provisioned, now));
             }
             if (result.outcome() != Outcome.WAITING) {
                 drain.done(result.nic());
@@ -181,6 +198,38 @@ final class NodeObserver {
         return missing;
     }
 
+    /** Returns the device as faulty, since the container runtime would refuse a container without its device node. */
+    private static RnicDevice withoutConnectionManager(RnicDevice device) {
+        return device.healthy()
+                ? device.faulty("the node has no /dev/infiniband/rdma_cm; load the module rdma_ucm on the node")
+                : device;
+    }
+
+    /** Returns remarks on virtual functions whose MTU the agent cannot set, since their interfaces are in pods. */
+    private static Map<PciAddress, String> outOfReach(
+            Inventory inventory, Map<PciAddress, String> ruled, IwarpNodeSpec spec, Map<String, List<String>> users) {
+        Map<PciAddress, String> remarks = new HashMap<>();
+        for (NodePolicy policy : spec.policies()) {
+            if (policy.mtu() == null || policy.provisionedBy() != ProvisionedBy.NODE_AGENT) {
+                continue;
+            }
+            for (Nic nic : inventory.nics()) {
+                String inPods = nic.virtualFunctions().stream()
+                        .filter(function -> function.interfaces().isEmpty())
+                        .map(function -> function.address().value())
+                        .filter(users::containsKey)
+                        .map(function -> function + " (" + String.join(", ", users.get(function)) + ")")
+                        .collect(Collectors.joining(", "));
+                if (policy.name().equals(ruled.get(nic.address())) && !inPods.isEmpty()) {
+                    remarks.put(
+                            nic.address(),
+                            "The agent cannot set the MTU of virtual functions that are in pods: " + inPods);
+                }
+            }
+        }
+        return remarks;
+    }
+
     /** Returns the reasons why devices of NICs cannot be used. */
     private static Map<PciAddress, String> faults(Inventory inventory, List<RnicDevice> devices) {
         Map<PciAddress, String> faults = new HashMap<>();
@@ -202,8 +251,10 @@ final class NodeObserver {
         return faults;
     }
 
-    /** Evicts pods from a waiting NIC if its policy says so. Returns whether the wait takes too long. */
-    private boolean await(ProvisioningResult result, IwarpNodeSpec spec, Set<PciAddress> drained, Duration now) {
+    /**
+     * Names the pods to evict from a waiting NIC if its policy says so. Returns whether the wait takes too long.
+     */
+    private boolean await(ProvisioningResult result, IwarpNodeSpec spec, ProvisionedNics provisioned, Duration now) {
         if (result.outcome() != Outcome.WAITING) {
             return false;
         }
@@ -216,9 +267,9 @@ final class NodeObserver {
         if (drainSpec.enabled()) {
             // Comes before the first eviction, so that a replacement pod does not get the same functions.
             provisioner.withhold(result);
-            drained.addAll(result.functions());
+            provisioned.drained.addAll(result.functions());
         }
-        drain.evict(result, drainSpec, now);
+        provisioned.evictions.addAll(drain.evictions(result, drainSpec, now));
         return drain.isOverdue(result.nic(), drainSpec, now);
     }
 
@@ -238,22 +289,35 @@ final class NodeObserver {
     private Optional<String> siwInterface(
             IwarpNodeSpec spec, Optional<Map<String, List<String>>> users, List<String> waiting) throws HostException {
         Optional<String> wanted = Optional.ofNullable(spec.siw().interfaceName());
-        Optional<String> present = isSiwInUse(users) ? siwLinks.ownInterface() : Optional.empty();
+        Optional<String> present = usersOfSiw(users).isEmpty() ? Optional.empty() : siwLinks.ownInterface();
         if (wanted.isPresent() && present.isPresent() && !wanted.equals(present)) {
+            if (isSiwFree(users)) {
+                return wanted;
+            }
             waiting.add("the siw device stays on " + present.get() + " until no pod uses it");
         }
         return present.or(() -> wanted);
     }
 
-    /** Returns whether pods use a siw device; true if the kubelet does not answer. */
-    private static boolean isSiwInUse(Optional<Map<String, List<String>>> users) {
-        return users.isEmpty() || users.get().keySet().stream().anyMatch(id -> id.startsWith(RnicDevice.SIW_PREFIX));
+    /** Returns whether no pod uses a siw device any more; false if the kubelet does not answer. */
+    private boolean isSiwFree(Optional<Map<String, List<String>>> users) {
+        return usersOfSiw(users).stream().allMatch(hasEnded);
+    }
+
+    /** Returns the pods that have siw devices, also those that have ended; unknown pods if the kubelet is silent. */
+    private static List<String> usersOfSiw(Optional<Map<String, List<String>>> users) {
+        return users.map(known -> known.entrySet().stream()
+                        .filter(device -> device.getKey().startsWith(RnicDevice.SIW_PREFIX))
+                        .flatMap(device -> device.getValue().stream())
+                        .distinct()
+                        .toList())
+                .orElseGet(() -> List.of("unknown pods"));
     }
 
     /** Removes the agent's own siw device, which is no longer needed. The device stays while pods may use it. */
     private void releaseSiw(Optional<Map<String, List<String>>> users, List<String> failed, List<String> waiting) {
         try {
-            if (!isSiwInUse(users)) {
+            if (isSiwFree(users)) {
                 siwLinks.removeAll();
                 return;
             }

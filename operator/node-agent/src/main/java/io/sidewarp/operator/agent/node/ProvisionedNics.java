@@ -4,9 +4,13 @@
 package io.sidewarp.operator.agent.node;
 
 import io.sidewarp.operator.agent.nic.Inventory;
+import io.sidewarp.operator.agent.nic.Nic;
 import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.ProvisioningResult;
 import io.sidewarp.operator.agent.nic.ProvisioningResult.Outcome;
+import io.sidewarp.operator.api.v1alpha1.NodePolicy;
+import io.sidewarp.operator.api.v1alpha1.PodEviction;
+import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,6 +18,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** NICs after their policies were applied: their states, and messages for people. */
 final class ProvisionedNics {
@@ -32,6 +39,9 @@ final class ProvisionedNics {
     /** Functions that pods have to leave. */
     final Set<PciAddress> drained = new HashSet<>();
 
+    /** Pods that have to leave, on NICs whose policies drain. */
+    final List<PodEviction> evictions = new ArrayList<>();
+
     /** NICs that need somebody, each with the reason. */
     final List<String> failed = new ArrayList<>();
 
@@ -49,7 +59,8 @@ final class ProvisionedNics {
                         .anyMatch(result -> result.outcome() == Outcome.CHANGED || result.outcome() == Outcome.FAILED)
                 || before.nics().stream()
                         .anyMatch(nic -> ruled.containsKey(nic.address())
-                                && !nic.closedToUserSpace().isEmpty());
+                                && (!before.connectionManager()
+                                        || !nic.closedToUserSpace().isEmpty()));
     }
 
     /**
@@ -63,6 +74,30 @@ final class ProvisionedNics {
         messages.put(result.nic(), message);
         states.put(result.nic(), waits ? ProvisioningState.WAITING : ProvisioningState.FAILED);
         (waits ? waiting : failed).add(result.nic() + ": " + message);
+    }
+
+    /** Returns NICs on which interfaces do not have the MTU of the policy yet, and describes what they lack. */
+    Map<PciAddress, String> lagging(Inventory inventory, List<NodePolicy> policies) {
+        Map<PciAddress, String> lagging = new TreeMap<>();
+        for (NodePolicy policy : policies) {
+            Integer mtu = policy.mtu();
+            if (mtu == null || policy.provisionedBy() != ProvisionedBy.NODE_AGENT) {
+                continue;
+            }
+            for (Nic nic : inventory.nics()) {
+                // A NIC with a state has another problem, which has a message already.
+                if (policy.name().equals(ruled.get(nic.address())) && !states.containsKey(nic.address())) {
+                    String interfaces = Stream.concat(nic.interfaces().stream(), nic.functionInterfaces().stream())
+                            .filter(each -> each.mtu().isPresent() && each.mtu().getAsInt() != mtu)
+                            .map(each -> each.name() + " (" + each.mtu().getAsInt() + ")")
+                            .collect(Collectors.joining(", "));
+                    if (!interfaces.isEmpty()) {
+                        lagging.put(nic.address(), "The MTU is not " + mtu + " yet on " + interfaces);
+                    }
+                }
+            }
+        }
+        return lagging;
     }
 
     /** Records that a NIC waits for something, unless the NIC has another problem. */

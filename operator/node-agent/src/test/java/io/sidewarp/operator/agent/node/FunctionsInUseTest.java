@@ -5,9 +5,9 @@ package io.sidewarp.operator.agent.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.device.PublishedDevices;
 import io.sidewarp.operator.agent.device.RnicDevice;
+import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.testing.kubelet.StandInKubelet;
@@ -31,7 +31,7 @@ class FunctionsInUseTest {
         devices.publish(List.of(WITHHELD, OTHER));
         try (StandInKubelet kubelet = new StandInKubelet(directory).start();
                 DevicesInUse inUse = new DevicesInUse(new TestConfig(kubelet))) {
-            FunctionsInUse functions = new FunctionsInUse(inUse, devices);
+            FunctionsInUse functions = new FunctionsInUse(inUse, "shop/ended"::equals, devices);
 
             assertThat(functions.users(FUNCTION)).isEmpty();
             assertThat(devices.devices()).contains(List.of(WITHHELD, OTHER));

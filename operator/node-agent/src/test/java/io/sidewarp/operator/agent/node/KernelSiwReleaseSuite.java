@@ -6,11 +6,11 @@ package io.sidewarp.operator.agent.node;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.RNIC_RESOURCE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
-import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.device.PluginStatus;
 import io.sidewarp.operator.agent.device.PublishedDevices;
 import io.sidewarp.operator.agent.device.RnicDevice;
+import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
+import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.agent.host.Host;
 import io.sidewarp.operator.agent.host.HostException;
@@ -165,12 +165,16 @@ final class KernelSiwReleaseSuite {
                 new SiwLinks(host, SiwLinks.DEFAULT_PREFIX),
                 inUse,
                 new AwaitedRdma(Duration.ZERO),
-                new NicDrain((namespace, pod) -> false));
+                pod -> false);
     }
 
     private static IwarpNodeSpec siwOn(String networkInterface) {
         return new IwarpNodeSpec(
-                List.of(), List.of(Fallback.KERNEL_SIW), new SiwSpec(networkInterface, 1), new SoftwareSpec(null), null);
+                List.of(),
+                List.of(Fallback.KERNEL_SIW),
+                new SiwSpec(networkInterface, 1),
+                new SoftwareSpec(null),
+                null);
     }
 
     private List<String> links() throws HostException {

@@ -4,6 +4,7 @@
 package io.sidewarp.operator.agent.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
@@ -41,13 +42,18 @@ import io.smallrye.config.SmallRyeConfigBuilder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import org.eclipse.microprofile.health.HealthCheckResponse.Status;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the agent of a node that has no NICs to offer. */
 @RealApiServer
@@ -136,6 +142,8 @@ class NodeAgentTest {
                         .untilAsserted(() ->
                                 assertThat(status(client).activeProvider()).isEqualTo(ProviderKind.SOFTWARE));
                 IwarpNodeStatus before = status(client);
+                assertThat(Instant.parse(Objects.requireNonNull(before.lastReportTime())))
+                        .isCloseTo(Instant.now(), within(5, ChronoUnit.MINUTES));
 
                 host.withoutRdmaNetlink(Optional.of(Errno.EIO));
                 client.resources(IwarpNode.class).withName(NODE).edit(node -> {
@@ -284,6 +292,25 @@ class NodeAgentTest {
                 client.resources(IwarpNode.class).withName(NODE).get().getStatus();
         assertThat(status).isNotNull();
         return status;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // last report, is another report due
+        ", true",
+        "not a time, true",
+        "2026-01-01T00:05:01Z, false",
+        "2026-01-01T00:05:00Z, true",
+        "2026-01-01T00:14:59Z, false",
+        "2026-01-01T00:15:00Z, true",
+    })
+    void reportsAnUnchangedStatusEveryFiveMinutes(@Nullable String last, boolean isDue) {
+        IwarpNodeStatus status = Serialization.unmarshal("---\n{agentVersion: test}", IwarpNodeStatus.class);
+        Instant now = Instant.parse("2026-01-01T00:10:00Z");
+
+        assertThat(NodeAgent.isDue(status, status.reportedAt(last), now)).isEqualTo(isDue);
+        IwarpNodeStatus other = Serialization.unmarshal("---\n{agentVersion: other}", IwarpNodeStatus.class);
+        assertThat(NodeAgent.isDue(status, other.reportedAt(last), now)).isTrue();
     }
 
     @Test

@@ -4,9 +4,9 @@
 package io.sidewarp.operator.agent.node;
 
 import io.fabric8.kubernetes.client.utils.Serialization;
-import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.device.PluginStatus;
 import io.sidewarp.operator.agent.device.PublishedDevices;
+import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.agent.host.RecordedHost;
 import io.sidewarp.operator.agent.nic.NicDiscovery;
@@ -20,8 +20,9 @@ import io.sidewarp.operator.testing.kubelet.StandInKubelet;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,7 +40,9 @@ abstract class NodeObserverFixture {
     Path directory;
 
     final PublishedDevices devices = new PublishedDevices();
-    final List<String> evicted = new ArrayList<>();
+    /** Pods that have ended, as namespace/name. */
+    final Set<String> ended = new HashSet<>();
+
     StandInKubelet kubelet;
     private DevicesInUse inUse;
 
@@ -70,7 +73,7 @@ abstract class NodeObserverFixture {
                 new SiwLinks(host, SiwLinks.DEFAULT_PREFIX),
                 inUse,
                 new AwaitedRdma(PATIENCE),
-                new NicDrain((namespace, pod) -> evicted.add(namespace + "/" + pod)));
+                ended::contains);
     }
 
     static IwarpNodeSpec spec(String yaml) {

@@ -107,6 +107,26 @@ class NodeObserverSiwTest extends NodeObserverFixture {
     }
 
     @Test
+    void removesItsSiwDeviceWhenItsLastPodHasEndedAlthoughTheKubeletListsThePod() throws Exception {
+        RecordedHost host = host("virtio");
+        NodeObserver looker = looker(host, none());
+        devices.publish(looker.look(spec("fallback: [KernelSiw], siw: {interfaceName: eth0, devices: 1}"), NOW)
+                .devices());
+        try (DevicePlugin plugin = new DevicePlugin(new TestConfig(kubelet), devices)) {
+            plugin.start();
+            await().atMost(LONG_ENOUGH).until(() -> kubelet.allocatable(RNIC_RESOURCE) == 1);
+            kubelet.allocate(new PodName("shop", "job"), "sidewarp", RNIC_RESOURCE, 1);
+            looker.look(spec("fallback: []"), NOW);
+            assertThat(host.rdmaLinks()).hasSize(1);
+
+            ended.add("shop/job");
+            looker.look(spec("fallback: []"), NOW);
+
+            assertThat(host.rdmaLinks()).isEmpty();
+        }
+    }
+
+    @Test
     void keepsItsSiwDeviceWhileTheKubeletDoesNotTellWhoUsesIt() throws Exception {
         RecordedHost host = host("virtio");
         NodeObserver looker = looker(host, none());

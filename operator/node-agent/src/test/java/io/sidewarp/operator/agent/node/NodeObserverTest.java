@@ -8,9 +8,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.groups.Tuple.tuple;
 import static org.awaitility.Awaitility.await;
 
-import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
 import io.sidewarp.operator.agent.device.PluginStatus;
 import io.sidewarp.operator.agent.device.RnicDevice;
+import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.agent.host.Errno;
 import io.sidewarp.operator.agent.host.RecordedHost;
@@ -18,6 +18,7 @@ import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.VirtualFunctionUse;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
+import io.sidewarp.operator.api.v1alpha1.PodEviction;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.api.v1alpha1.VirtualFunctionStatus;
@@ -142,7 +143,7 @@ class NodeObserverTest extends NodeObserverFixture {
     }
 
     @Test
-    void evictsOnlyPodsThatUseFunctionsWhichChange() throws Exception {
+    void asksForEvictionsOnlyOfPodsThatUseFunctionsWhichChange() throws Exception {
         RecordedHost host = host("intel-x722");
         String policies = "policies: [{name: p, nicSelector: {pciAddresses: ['0000:b5:00.0']}, virtualFunctions: %d,"
                 + " drain: {enabled: %s}}, {name: q, nicSelector: {pciAddresses: ['0000:b5:00.1']}, virtualFunctions: 1,"
@@ -156,11 +157,14 @@ class NodeObserverTest extends NodeObserverFixture {
                 .singleElement()
                 .asString()
                 .contains("shop/pod-0000-b5-02.0", "shop/pod-0000-b5-02.1");
-        assertThat(evicted).isEmpty();
+        assertThat(kept.evictions()).isEmpty();
 
-        looker.look(spec(policies.formatted(1, "true")), NOW);
+        NodeObservation drained = looker.look(spec(policies.formatted(1, "true")), NOW);
 
-        assertThat(evicted).containsExactly("shop/pod-0000-b5-02.0", "shop/pod-0000-b5-02.1");
+        assertThat(drained.evictions())
+                .containsExactly(
+                        new PodEviction("shop", "pod-0000-b5-02.0", "0000:b5:00.0"),
+                        new PodEviction("shop", "pod-0000-b5-02.1", "0000:b5:00.0"));
     }
 
     @Test
@@ -171,12 +175,11 @@ class NodeObserverTest extends NodeObserverFixture {
         VirtualFunctionUse use = new VirtualFunctionUse() {
             @Override
             public List<String> users(PciAddress function) {
-                return evicted.isEmpty() ? List.of("shop/cart") : List.of();
+                return List.of("shop/cart");
             }
 
             @Override
             public void withhold(Set<PciAddress> functions) {
-                assertThat(evicted).as("withheld before").isEmpty();
                 withheld.addAll(functions);
             }
         };
@@ -189,12 +192,79 @@ class NodeObserverTest extends NodeObserverFixture {
         assertThat(withheld).isEmpty();
 
         NodeObservation drained = looker.look(spec(policy.formatted("true")), NOW);
-        assertThat(evicted).containsExactly("shop/cart");
+        assertThat(drained.evictions()).containsExactly(new PodEviction("shop", "cart", "0000:18:00.1"));
         assertThat(withheld).extracting(PciAddress::value).contains("0000:18:00.1");
         assertThat(drained.devices())
                 .singleElement()
                 .satisfies(device ->
                         assertThat(device.fault()).contains("it has to change, and waits for pods to leave ens1f1"));
+    }
+
+    @Test
+    void isNotDoneWhileInterfacesOfVirtualFunctionsDoNotHaveTheMtu() throws Exception {
+        RecordedHost host = host("intel-e810");
+        NodeObserver looker = looker(host, none());
+        IwarpNodeSpec jumbo = spec(ONE_FUNCTION.replace("virtualFunctions: 1", "virtualFunctions: 1, mtu: 9000"));
+
+        NodeObservation made = looker.look(jumbo, NOW);
+        assertThat(messageOfNic(made)).isEqualTo("The MTU is not 9000 yet on ens1f1v0 (1500)");
+        assertThat(made.nics().getLast().state()).isEqualTo(ProvisioningState.WAITING);
+        assertThat(made.isWaiting(REGISTERED)).isTrue();
+
+        host.addRdmaDevice("0000:18:11.0", "iwp24s0f1v0");
+        NodeObservation complete = looker.look(jumbo, NOW.plusSeconds(2));
+        assertThat(host.read("class/net/ens1f1v0/mtu")).contains("9000");
+        assertThat(complete.nics().getLast().state()).isEqualTo(ProvisioningState.DONE);
+        assertThat(holding(complete, REGISTERED)).isEqualTo("Ready HardwareOffered");
+    }
+
+    @Test
+    void isDegradedWhileAVirtualFunctionDoesNotTakeTheMtu() throws Exception {
+        RecordedHost host = host("intel-e810");
+        NodeObserver looker = looker(host, none());
+        String jumbo = ONE_FUNCTION.replace("virtualFunctions: 1", "virtualFunctions: 2, mtu: 9000");
+        host.ignore(1);
+
+        NodeObservation refused = looker.look(spec(jumbo), NOW);
+        assertThat(holding(refused, REGISTERED)).isEqualTo("Degraded ProvisioningFailed");
+        assertThat(messageOfNic(refused)).contains("MTU of ens1f1v0 from 1500 to 9000", "read back as 1500");
+
+        NodeObservation done = looker.look(spec(jumbo), NOW);
+        assertThat(holding(done, REGISTERED)).isEqualTo("Ready HardwareOffered");
+    }
+
+    @Test
+    void namesVirtualFunctionsInPodsWhoseMtuItCannotSet() throws Exception {
+        RecordedHost host = host("intel-e810");
+        devices.publish(List.of(RnicDevice.hardware("0000:18:11.1", "iwp1", "uverbs9")));
+        try (DevicePlugin plugin = new DevicePlugin(new TestConfig(kubelet), devices)) {
+            plugin.start();
+            await().atMost(LONG_ENOUGH).until(() -> kubelet.allocatable(RNIC_RESOURCE) == 1);
+            kubelet.allocate(new PodName("shop", "cart"), "sidewarp", RNIC_RESOURCE, 1);
+
+            NodeObservation look = looker(host, none())
+                    .look(spec(ONE_FUNCTION.replace("virtualFunctions: 1", "virtualFunctions: 2, mtu: 9000")), NOW);
+
+            assertThat(look.nics().getLast().state()).isEqualTo(ProvisioningState.DONE);
+            assertThat(messageOfNic(look))
+                    .isEqualTo("The agent cannot set the MTU of virtual functions that are in pods:"
+                            + " 0000:18:11.1 (shop/cart)");
+        }
+    }
+
+    @Test
+    void offersNoHealthyRnicWithoutTheConnectionManager() throws Exception {
+        RecordedHost host = host("intel-x722").withoutUserSpaceAccess();
+
+        NodeObservation look = looker(host, none())
+                .look(spec("policies: [{name: p, nicSelector: {pciAddresses: ['0000:b5:00.0']}}]"), NOW);
+
+        assertThat(look.devices())
+                .singleElement()
+                .satisfies(device -> assertThat(device.fault().orElseThrow())
+                        .contains("/dev/infiniband/rdma_cm", "load the module rdma_ucm"));
+        assertThat(holding(look, REGISTERED)).isEqualTo("Degraded ProvisioningFailed");
+        assertThat(look.failed()).singleElement().asString().contains("ib_uverbs and rdma_ucm");
     }
 
     @Test

@@ -1,0 +1,99 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import io.fabric8.kubernetes.api.model.ContainerStatus;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodStatus;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.sidewarp.common.LogText;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jboss.logging.Logger;
+
+/**
+ * Asks the API server whether pods have ended. Kubelets before 1.34 list the devices of ended pods until the pods are
+ * deleted or another pod needs the devices. A pod whose state is unknown has not ended. Not thread-safe.
+ */
+final class EndedPods {
+    private static final Logger LOG = Logger.getLogger(EndedPods.class);
+    private static final Set<String> TERMINAL_PHASES = Set.of("Succeeded", "Failed");
+
+    private final KubernetesClient client;
+    private final String node;
+    private final Set<String> inUse = new HashSet<>();
+    private final Duration memory;
+    private boolean apiServerAway;
+    private long rememberedSince = System.nanoTime();
+
+    /**
+     * Makes an object that has asked nothing yet.
+     *
+     * @param node name of this node; a pod of the same name on another node proves nothing
+     * @param memory time during which a pod that runs, or an API server that is away, is not asked again
+     */
+    EndedPods(KubernetesClient client, String node, Duration memory) {
+        this.client = client;
+        this.node = node;
+        this.memory = memory;
+    }
+
+    /**
+     * Returns whether a pod has ended, so that its devices may change.
+     *
+     * @param name namespace/name
+     */
+    boolean hasEnded(String name) {
+        if (System.nanoTime() - rememberedSince >= memory.toNanos()) {
+            inUse.clear();
+            apiServerAway = false;
+            rememberedSince = System.nanoTime();
+        }
+        String[] parts = name.split("/", -1);
+        if (apiServerAway || parts.length != 2 || inUse.contains(name)) {
+            return false;
+        }
+        try {
+            boolean ended = Optional.ofNullable(client.pods()
+                            .inNamespace(parts[0])
+                            .withName(parts[1])
+                            .get())
+                    .filter(this::hasEnded)
+                    .isPresent();
+            if (!ended) {
+                inUse.add(name);
+            }
+            return ended;
+        } catch (KubernetesClientException e) {
+            // One wait for an API server that is away is enough for one look, however many pods are asked about.
+            apiServerAway = true;
+            rememberedSince = System.nanoTime();
+            LOG.warnf("event=pod-state-unknown pod=%s cause=%s", LogText.quoted(name), LogText.quoted(e.getMessage()));
+            return false;
+        }
+    }
+
+    private boolean hasEnded(Pod pod) {
+        PodStatus status = pod.getStatus();
+        return status != null
+                && TERMINAL_PHASES.contains(String.valueOf(status.getPhase()))
+                && node.equals(pod.getSpec().getNodeName())
+                // The kubelet reports an evicted pod as Failed before the containers have stopped.
+                && Stream.of(
+                                status.getInitContainerStatuses(),
+                                status.getContainerStatuses(),
+                                status.getEphemeralContainerStatuses())
+                        .flatMap(List::stream)
+                        .noneMatch(EndedPods::isRunning);
+    }
+
+    private static boolean isRunning(ContainerStatus status) {
+        return status.getState() != null && status.getState().getRunning() != null;
+    }
+}
