@@ -13,16 +13,22 @@ import java.util.regex.Pattern;
  *
  * <table>
  * <caption>Names</caption>
- * <tr><th>Id<th>Name<th>Name of all shares together
+ * <tr><th>Id<th>Name<th>Name of its group of shares
  * <tr><td>0000:3b:01.0<td>0000-3b-01-0<td>
- * <tr><td>siw/sidewarp-eth0-3<td>siw-3<td>siw
- * <tr><td>soft-3<td>soft-3<td>soft
+ * <tr><td>siw/sidewarp-eth0-3<td>siw-3<td>siw-shared-3
+ * <tr><td>soft-19<td>soft-19<td>soft-shared-3
  * </table>
+ *
+ * <p>Where a device can have several allocations, a group of shares is one device. There are several groups, because the
+ * scheduler allocates a device only once for a request, and a request may want several devices.
  */
 public final class DeviceName {
 
     private static final String SIW = "siw";
     private static final String SOFT = "soft";
+
+    /** Number of groups: the largest number of devices that a SidecarProfile can ask for. */
+    private static final int GROUPS = 16;
     private static final Pattern FUNCTION = Pattern.compile("([0-9a-f]{4,8})-([0-9a-f]{2})-([0-9a-f]{2})-([0-7])");
 
     private DeviceName() {}
@@ -36,18 +42,23 @@ public final class DeviceName {
         };
     }
 
-    /** Returns the name of a device that stands for all shares of a kind; empty for hardware, which has no shares. */
-    public static Optional<String> ofAllShares(ProviderKind kind) {
-        return switch (kind) {
+    /** Returns the name of the group of shares that a device belongs to; empty for hardware, which has no shares. */
+    public static Optional<String> ofGroup(RnicDevice device) {
+        return switch (device.kind()) {
             case HARDWARE -> Optional.empty();
-            case KERNEL_SIW -> Optional.of(SIW);
-            case SOFTWARE -> Optional.of(SOFT);
+            case KERNEL_SIW -> Optional.of(group(SIW, device));
+            case SOFTWARE -> Optional.of(group(SOFT, device));
         };
     }
 
-    /** Returns whether a name means a device, by itself or among all shares of its kind. */
+    private static String group(String kind, RnicDevice device) {
+        int share = Integer.parseInt(device.id().substring(device.id().lastIndexOf('-') + 1));
+        return kind + "-shared-" + share % GROUPS;
+    }
+
+    /** Returns whether a name means a device, by itself or in its group of shares. */
     public static boolean means(String name, RnicDevice device) {
-        return name.equals(of(device)) || ofAllShares(device.kind()).equals(Optional.of(name));
+        return name.equals(of(device)) || ofGroup(device).equals(Optional.of(name));
     }
 
     /**

@@ -75,7 +75,7 @@ final class HealthService extends DRAResourceHealthGrpc.DRAResourceHealthImplBas
         for (RnicDevice device : devices.devices().orElseThrow()) {
             all.put(DeviceName.of(device), health(DeviceName.of(device), device, now));
             // All shares of a kind have the same health.
-            DeviceName.ofAllShares(device.kind()).ifPresent(name -> all.put(name, health(name, device, now)));
+            DeviceName.ofGroup(device).ifPresent(name -> all.put(name, health(name, device, now)));
         }
         return NodeWatchResourcesResponse.newBuilder()
                 .addAllDevices(all.values())

@@ -78,7 +78,7 @@ final class SlicePublisher {
         }
         RnicDevice share =
                 devices.stream().filter(Slices::isShareable).findFirst().orElseThrow();
-        ResourceSlice probe = slice("probe", List.of(Slices.shared(share.kind(), share, 1)), 1, 1);
+        ResourceSlice probe = slice("probe", List.of(Slices.shared(share, 1)), 1, 1);
         ResourceSlice kept = client.resource(probe).dryRun().create();
         known = kept.getSpec().getDevices().stream()
                 .allMatch(device -> Boolean.TRUE.equals(device.getAllowMultipleAllocations()));

@@ -35,22 +35,23 @@ final class Slices {
     /**
      * Returns the devices of each slice. Devices that cannot be used are in none.
      *
-     * @param consumableCapacity whether a device can have several allocations; all shares of a kind are then one device
+     * @param consumableCapacity whether a device can have several allocations; a group of shares is then one device
      */
     static List<List<Device>> of(List<RnicDevice> offered, boolean consumableCapacity) {
         List<Device> devices = new ArrayList<>();
-        Map<ProviderKind, List<RnicDevice>> shares = new LinkedHashMap<>();
+        Map<String, List<RnicDevice>> groups = new LinkedHashMap<>();
         for (RnicDevice device : offered) {
             if (!device.healthy()) {
                 continue;
             }
             if (consumableCapacity && isShareable(device)) {
-                shares.computeIfAbsent(device.kind(), _ -> new ArrayList<>()).add(device);
+                groups.computeIfAbsent(DeviceName.ofGroup(device).orElseThrow(), _ -> new ArrayList<>())
+                        .add(device);
             } else {
                 devices.add(device(DeviceName.of(device), device).build());
             }
         }
-        shares.forEach((kind, all) -> devices.add(shared(kind, all.getFirst(), all.size())));
+        groups.forEach((_, shares) -> devices.add(shared(shares.getFirst(), shares.size())));
         List<List<Device>> slices = new ArrayList<>();
         for (int from = 0; from < devices.size(); from += MAX_DEVICES) {
             slices.add(List.copyOf(devices.subList(from, Math.min(devices.size(), from + MAX_DEVICES))));
@@ -63,9 +64,14 @@ final class Slices {
         return device.kind() != ProviderKind.HARDWARE;
     }
 
-    /** Returns the device that stands for all shares of a kind. */
-    static Device shared(ProviderKind kind, RnicDevice share, int count) {
-        return device(DeviceName.ofAllShares(kind).orElseThrow(), share)
+    /**
+     * Returns the device that stands for a group of shares.
+     *
+     * @param share one share of the group
+     * @param count number of shares of the group
+     */
+    static Device shared(RnicDevice share, int count) {
+        return device(DeviceName.ofGroup(share).orElseThrow(), share)
                 .withAllowMultipleAllocations(true)
                 .addToCapacity(
                         SHARES,

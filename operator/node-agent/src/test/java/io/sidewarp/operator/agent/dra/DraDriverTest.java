@@ -119,8 +119,8 @@ class DraDriverTest {
     @Test
     void aShareOfASiwDeviceIsPreparedForEachClaimOfIt() throws Exception {
         startWith(RnicDevice.kernelSiw("siw0", 0, "uverbs2"), RnicDevice.kernelSiw("siw0", 1, "uverbs2"));
-        ResourceClaim one = claim("one", shared("siw"));
-        ResourceClaim two = claim("two", shared("siw"));
+        ResourceClaim one = claim("one", shared("siw-shared-0"));
+        ResourceClaim two = claim("two", shared("siw-shared-0"));
 
         List<Device> answer = kubelet.claims().prepare(POD, one, DRIVER);
         kubelet.claims().prepare(new PodName("shop", "cart-1"), two, DRIVER);
@@ -317,16 +317,22 @@ class DraDriverTest {
         assertThat(published()).containsExactly("0000-3b-01-0");
     }
 
+    private static List<String> names(String prefix, int count) {
+        return IntStream.range(0, count).mapToObj(number -> prefix + number).toList();
+    }
+
     @Test
-    void sharesAreOneDeviceOrManyAsTheApiServerCanDo() throws Exception {
+    void sharesAreGroupsWhereADeviceCanHaveSeveralAllocations() throws Exception {
         DraDefinitions.install(client, false);
         boolean consumable = DraDefinitions.isBuiltIn(client)
                 && Integer.parseInt(client.getKubernetesVersion().getMinor().replaceAll("[^0-9]", "")) >= 36;
-        startWith(IntStream.range(0, 3).mapToObj(RnicDevice::soft).toArray(RnicDevice[]::new));
+        startWith(IntStream.range(0, 20).mapToObj(RnicDevice::soft).toArray(RnicDevice[]::new));
+        List<String> groups = names("soft-shared-", 16);
+        List<String> shares = names("soft-", 20);
         await().atMost(LIMIT)
                 .untilAsserted(() -> assertThat(published())
                         .containsExactlyInAnyOrderElementsOf(
-                                consumable ? List.of("soft") : List.of("soft-0", "soft-1", "soft-2")));
+                                consumable ? groups : shares));
 
         DraDefinitions.install(client, true);
         int registrations = kubelet.claims().registrations();
@@ -337,7 +343,7 @@ class DraDriverTest {
         await().atMost(LIMIT)
                 .untilAsserted(() -> assertThat(published())
                         .containsExactlyInAnyOrderElementsOf(
-                                always ? List.of("soft") : List.of("soft-0", "soft-1", "soft-2")));
+                                always ? groups : shares));
     }
 
     @Test
@@ -349,7 +355,7 @@ class DraDriverTest {
                                 "0000-3b-01-0",
                                 health -> assertThat(health.getHealth()).isEqualTo(HealthStatus.HEALTHY))
                         .hasEntrySatisfying(
-                                "soft", health -> assertThat(health.getHealth()).isEqualTo(HealthStatus.HEALTHY)));
+                                "soft-shared-0", health -> assertThat(health.getHealth()).isEqualTo(HealthStatus.HEALTHY)));
 
         devices.publish(List.of(FIRST.faulty("the link is down"), RnicDevice.soft(0)));
 

@@ -21,7 +21,7 @@ class OfferedDevicesTest {
     private static final RnicDevice SECOND = RnicDevice.hardware("0000:3b:01.1", "iwp1", "uverbs1");
     private static final List<RnicDevice> BOTH = List.of(FIRST, SECOND);
     private static final List<RnicDevice> SHARES =
-            IntStream.range(0, 12).mapToObj(RnicDevice::soft).toList();
+            IntStream.range(0, 48).mapToObj(RnicDevice::soft).toList();
 
     private final List<PreparedClaim> prepared = new ArrayList<>();
     private final OfferedDevices offers = new OfferedDevices(() -> prepared);
@@ -82,16 +82,16 @@ class OfferedDevicesTest {
 
     @Test
     void sharesOfAClaimAreThoseThatThePluginHasNotGivenToPods() {
-        prepared.add(claim("uid-1", new PreparedDevice("rnic", "node", "soft", "share-1", 2)));
-        Optional<Map<String, List<String>>> pod = users(Map.of("soft-11", List.of("shop/cart-0")));
+        prepared.add(claim("uid-1", new PreparedDevice("rnic", "node", "soft-shared-9", "share-1", 2)));
+        Optional<Map<String, List<String>>> pod = users(Map.of("soft-41", List.of("shop/cart-0")));
 
         Division division = offers.divide(SHARES, _ -> false, pod);
 
         assertThat(division.plugin())
                 .extracting(RnicDevice::id)
-                .hasSize(10)
-                .contains("soft-0", "soft-8", "soft-11")
-                .doesNotContain("soft-9", "soft-10");
+                .hasSize(46)
+                .contains("soft-0", "soft-8", "soft-41")
+                .doesNotContain("soft-9", "soft-25");
     }
 
     @Test

@@ -52,18 +52,18 @@ class SlicesTest {
     }
 
     @Test
-    void sharesAreOneDeviceWithACapacityWhereADeviceCanHaveSeveralAllocations() {
-        List<RnicDevice> shares = IntStream.range(0, 64)
+    void sharesAreSixteenDevicesWithACapacityWhereADeviceCanHaveSeveralAllocations() {
+        List<RnicDevice> shares = IntStream.range(0, 65)
                 .mapToObj(share -> RnicDevice.kernelSiw("sidewarp-eth0", share, "uverbs0"))
                 .toList();
 
         assertThat(Slices.of(shares, true))
                 .singleElement()
-                .satisfies(slice -> assertThat(slice).singleElement().satisfies(device -> {
-                    assertThat(device.getName()).isEqualTo("siw");
+                .satisfies(slice -> assertThat(slice).hasSize(16).last().satisfies(device -> {
+                    assertThat(device.getName()).isEqualTo("siw-shared-15");
                     assertThat(device.getAllowMultipleAllocations()).isTrue();
                     assertThat(device.getAttributes()).containsEntry("provider", text("kernel-siw"));
-                    assertThat(device.getCapacity().get("shares").getValue()).isEqualTo(new Quantity("64"));
+                    assertThat(device.getCapacity().get("shares").getValue()).isEqualTo(new Quantity("4"));
                     assertThat(device.getCapacity()
                                     .get("shares")
                                     .getRequestPolicy()
