@@ -169,6 +169,18 @@ class RealApiServerTest {
                 controller.apiextensions().v1().customResourceDefinitions().list());
         assertForbidden(() -> controller.secrets().inNamespace("kube-system").list());
         assertForbidden(() -> controller.pods().inAnyNamespace().list());
+        // The controller evicts pods of all namespaces. Without the permission, the answer is 403.
+        assertThatThrownBy(() ->
+                        controller.pods().inNamespace("default").withName("gone").evict())
+                .isInstanceOfSatisfying(
+                        KubernetesClientException.class,
+                        e -> assertThat(e.getCode()).isEqualTo(HttpURLConnection.HTTP_NOT_FOUND));
+
+        // Events of the node agents' DaemonSet tell why pods are refused.
+        assertThatCode(() ->
+                        controller.v1().events().inNamespace(Chart.NAMESPACE).list())
+                .doesNotThrowAnyException();
+        assertForbidden(() -> controller.v1().events().inNamespace("default").list());
 
         KubernetesClient agent = server.clientForServiceAccount(Chart.NAMESPACE, "sidewarp-node-agent");
         assertThat(agent.resources(IwarpNode.class).list().getItems()).isEmpty();

@@ -223,7 +223,7 @@ class OperatorIT {
 
         eventually(() -> assertThat(iwarpNode(first).getStatus().devices()).isEqualTo(3));
         eventually(() -> assertThat(cluster.deviceCount(first)).isEqualTo(3));
-        eventually(() -> assertThat(conditions(policy("numbered"))).contains("Ready AllNodesReady"));
+        eventually(() -> assertThat(conditions(policy("numbered"))).contains("Progressing NoNicSelected"));
         assertThat(policy("numbered").getStatus().selectedNodes()).isEqualTo(1);
         assertThat(cluster.nodes().stream().skip(1))
                 .allSatisfy(other ->
@@ -232,7 +232,7 @@ class OperatorIT {
                         client.v1().events().inNamespace("default").list().getItems())
                 .anySatisfy(event -> {
                     assertThat(event.getInvolvedObject().getName()).isEqualTo("numbered");
-                    assertThat(event.getReason()).isEqualTo("AllNodesReady");
+                    assertThat(event.getReason()).isEqualTo("NoNicSelected");
                 }));
         transcript.heading("A policy for the first node");
         transcript.get("iwarpnicpolicies", SIDEWARP + "/iwarpnicpolicies");

@@ -11,6 +11,7 @@ import io.quarkus.runtime.ShutdownEvent;
 import io.sidewarp.common.LogText;
 import io.sidewarp.common.UnknownVariables;
 import io.sidewarp.operator.controller.cache.ClusterFeatures;
+import io.sidewarp.operator.controller.config.LeaderElection;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.SettingRules;
 import io.sidewarp.operator.controller.installation.Uninstaller;
@@ -41,7 +42,8 @@ public class Controller implements QuarkusApplication {
             .map(java.util.logging.Logger::getLogger)
             .toList();
 
-    private static final int FIRST = Interceptor.Priority.PLATFORM_BEFORE - 1;
+    private static final int FIRST = Interceptor.Priority.PLATFORM_BEFORE - 2;
+    private static final int BEFORE_WEBHOOK = Interceptor.Priority.PLATFORM_BEFORE - 1;
 
     private final OperatorConfig config;
     private final Operator operator;
@@ -50,6 +52,7 @@ public class Controller implements QuarkusApplication {
     private final AwaitedApiServer apiServer;
     private final InstalledNetworks networks;
     private final ClusterFeatures features;
+    private final LeaderElection leadership;
     private volatile int exitCode;
     private volatile boolean ending;
     private volatile boolean operating;
@@ -62,7 +65,8 @@ public class Controller implements QuarkusApplication {
             Uninstaller uninstaller,
             AwaitedApiServer apiServer,
             InstalledNetworks networks,
-            ClusterFeatures features) {
+            ClusterFeatures features,
+            LeaderElection leadership) {
         this.config = config;
         this.operator = operator;
         this.webhook = webhook;
@@ -70,6 +74,7 @@ public class Controller implements QuarkusApplication {
         this.apiServer = apiServer;
         this.networks = networks;
         this.features = features;
+        this.leadership = leadership;
     }
 
     @Override
@@ -148,8 +153,9 @@ public class Controller implements QuarkusApplication {
 
     /**
      * Stops the operator while its dependencies still exist. A shutdown by a signal does not wait for the main thread.
+     * Another replica can lead from then on, while the webhook of this replica still serves.
      */
-    void end(@Observes ShutdownEvent event) throws InterruptedException {
+    void endOperator(@Observes @Priority(BEFORE_WEBHOOK) ShutdownEvent event) throws InterruptedException {
         Thread interrupted = begun();
         if (interrupted == null) {
             return;
@@ -157,9 +163,15 @@ public class Controller implements QuarkusApplication {
         interrupted.join(START_END_MILLIS);
         if (operating) {
             operator.stop();
+            leadership.release();
         }
-        networks.close();
-        features.close();
+    }
+
+    void end(@Observes ShutdownEvent event) {
+        if (begun() != null) {
+            networks.close();
+            features.close();
+        }
     }
 
     private synchronized @Nullable Thread begun() {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
@@ -64,6 +65,64 @@ class LeaderElectionIT {
         }
     }
 
+    /** An upgrade creates new pods before it ends old ones. */
+    @Test
+    void leaderThatEndsPassesItsLeaseToTheNewestReadyReplica(TestNamespaces namespaces) throws Exception {
+        OwnDefinitions.install(client);
+        String namespace = namespaces.create();
+        createPod(namespace, "leader", "True");
+        createPod(namespace, "old", "True");
+        try (ControllerProcess leader = replica(namespace, "leader")) {
+            awaitHolder(namespace, "leader");
+            // The times of creation have a resolution of a second.
+            Instant created = createPod(namespace, "old-too", "True");
+            await().atMost(LIMIT).until(() -> Instant.now().isAfter(created.plusSeconds(1)));
+            createPod(namespace, "newest", "True");
+            createPod(namespace, "newest-not-ready", "False");
+            try (ControllerProcess newest = replica(namespace, "newest")) {
+                Instant begin = Instant.now();
+
+                leader.terminate();
+
+                awaitHolder(namespace, "newest");
+                addNode("after-the-end");
+                System.out.printf(
+                        "another replica reconciles %d ms after SIGTERM of the leader%n",
+                        Duration.between(begin, Instant.now()).toMillis());
+                assertThat(reconciliations(newest)).isPositive();
+                await().atMost(LIMIT).until(() -> !leader.isAlive());
+                assertThat(leader.exitCode()).isZero();
+                assertThat(leader.log())
+                        .contains("event=lease-released successor=\"newest\"")
+                        .doesNotContain("level=ERROR");
+            }
+        }
+    }
+
+    @Test
+    void leaderWithoutASuccessorLeavesItsLeaseFree(TestNamespaces namespaces) throws Exception {
+        OwnDefinitions.install(client);
+        String namespace = namespaces.create();
+        try (ControllerProcess leader = replica(namespace, "leader")) {
+            awaitHolder(namespace, "leader");
+
+            leader.terminate();
+
+            await().atMost(LIMIT).until(() -> !leader.isAlive());
+            assertThat(client.leases()
+                            .inNamespace(namespace)
+                            .withName(LEASE)
+                            .get()
+                            .getSpec()
+                            .getHolderIdentity())
+                    .isNullOrEmpty();
+        }
+        try (ControllerProcess next = replica(namespace, "next")) {
+            addNode("for-the-next");
+            assertThat(reconciliations(next)).isPositive();
+        }
+    }
+
     /** Simulates an API server that did not answer the renewal: the other replica may have taken over meanwhile. */
     @Test
     void oneThatLeadsNoLongerEnds(TestNamespaces namespaces) throws Exception {
@@ -104,6 +163,22 @@ class LeaderElectionIT {
         } finally {
             server.startApiServer();
         }
+    }
+
+    /** Creates the pod of a replica, and returns when it was created. */
+    private Instant createPod(String namespace, String name, String ready) {
+        Pod pod = ControllerProcess.pod(name);
+        pod.getMetadata().setNamespace(namespace);
+        pod.getMetadata().setLabels(Map.of("app.kubernetes.io/component", "controller"));
+        Pod created = client.resource(pod).create();
+        client.pods().inNamespace(namespace).withName(name).editStatus(present -> {
+            present.setStatus(Yaml.parse(
+                            "{status: {phase: Running, conditions: [{type: Ready, status: '" + ready + "'}]}}",
+                            Pod.class)
+                    .getStatus());
+            return present;
+        });
+        return Instant.parse(created.getMetadata().getCreationTimestamp());
     }
 
     private ControllerProcess replica(String namespace, String name) throws IOException {

@@ -44,6 +44,9 @@ public final class Definitions {
             new Resource(
                     SidecarProfile.class, "Settings of the sidecars that are injected into pods of this namespace."));
 
+    /** Category of all custom resources, for {@code kubectl get sidewarp}. */
+    private static final String CATEGORY = "sidewarp";
+
     /** An amount of CPU or memory, as Kubernetes writes it. */
     private static final String QUANTITY = "^[0-9]+([.][0-9]+)?(m|k|Ki|[MGTPE]i?)?$";
 
@@ -80,6 +83,7 @@ public final class Definitions {
                         .equals(definition.getMetadata().getName()))
                 .findFirst()
                 .orElseThrow();
+        definition.getSpec().getNames().setCategories(List.of(CATEGORY));
         for (CustomResourceDefinitionVersion version : definition.getSpec().getVersions()) {
             List<String> columns = Stream.of(resource.type().getAnnotationsByType(AdditionalPrinterColumn.class))
                     .map(AdditionalPrinterColumn::name)
@@ -136,7 +140,7 @@ public final class Definitions {
             // A selector without a criterion is ambiguous: it could mean all NICs or none.
             case "nicSelector" -> property.setMinProperties(1L);
             case "fallback" -> property.setXKubernetesListType("set");
-            case "lastTransitionTime" -> property.setFormat("date-time");
+            case "lastTransitionTime", "lastReportTime" -> property.setFormat("date-time");
             // A memory-backed volume of size 0 has no limit.
             case "sharedMemory" -> {
                 property.setPattern(SIZE);

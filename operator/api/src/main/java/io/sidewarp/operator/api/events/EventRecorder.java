@@ -51,6 +51,11 @@ public final class EventRecorder {
         record(about, "Warning", reason, message);
     }
 
+    /** Records an event that is no problem. */
+    public void inform(HasMetadata about, String reason, String message) {
+        record(about, "Normal", reason, message);
+    }
+
     private void record(HasMetadata about, String type, String reason, String message) {
         String namespace =
                 Optional.ofNullable(about.getMetadata().getNamespace()).orElse(CLUSTER_EVENTS_NAMESPACE);

@@ -36,9 +36,11 @@ public record IwarpNicPolicyStatus(
         String resourceName,
 
         @JsonPropertyDescription(
-                "Ready: all selected nodes are done. Progressing: some nodes are at work, or have no node agent. With"
-                        + " the reason Restoring, the policy is being deleted and waits for the nodes that the message"
-                        + " names. Degraded: some nodes have failed. The message names a failed node and the cause.")
+                "Ready: all selected nodes are done. Progressing: some nodes are at work, are not Ready (NodeNotReady)"
+                        + " or have no node agent (NoNodeAgent), or no node has a NIC that the policy selects"
+                        + " (NoNicSelected). With the reason Restoring, the policy is being deleted and waits for the"
+                        + " nodes that the message names. Degraded: some nodes have failed. The message names the nodes"
+                        + " and the cause.")
         List<StatusCondition> conditions) {
 
     public IwarpNicPolicyStatus {

@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.model.annotation.Kind;
 import io.fabric8.kubernetes.model.annotation.ShortNames;
 import io.fabric8.kubernetes.model.annotation.Version;
 import java.io.Serial;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
         type = AdditionalPrinterColumn.Type.INTEGER)
 @AdditionalPrinterColumn(name = "Ready", jsonPath = ".status.conditions[?(@.type=='Ready')].status")
 @AdditionalPrinterColumn(name = "Reason", jsonPath = ".status.conditions[?(@.type=='Ready')].reason")
+@AdditionalPrinterColumn(name = "Agent", jsonPath = ".status.conditions[?(@.type=='AgentReporting')].reason")
 @AdditionalPrinterColumn(name = "Message", jsonPath = ".status.conditions[?(@.type=='Ready')].message", priority = 1)
 @AdditionalPrinterColumn(
         name = "Age",
@@ -37,6 +39,22 @@ import org.jspecify.annotations.Nullable;
 public final class IwarpNode extends CustomResource<IwarpNodeSpec, IwarpNodeStatus> {
     @Serial
     private static final long serialVersionUID = 1;
+
+    /**
+     * Returns the status if the node agent has reported. Otherwise the status can have only a condition of the
+     * controller.
+     */
+    public Optional<IwarpNodeStatus> reported() {
+        return Optional.ofNullable(getStatus()).filter(status -> status.observedGeneration() != null);
+    }
+
+    /** Returns the condition {@link StatusCondition#AGENT_REPORTING}, if the controller has written one. */
+    public Optional<StatusCondition> agentReporting() {
+        return Optional.ofNullable(getStatus()).stream()
+                .flatMap(status -> status.conditions().stream())
+                .filter(condition -> condition.type().equals(StatusCondition.AGENT_REPORTING))
+                .findFirst();
+    }
 
     @Override
     protected @Nullable IwarpNodeSpec initSpec() {

@@ -48,7 +48,8 @@ public record IwarpNodeStatus(
                 "Ready: all policies are carried out. Progressing: a change is under way or waits for pods. Degraded: a"
                         + " change failed. The message says which change failed and what to do. With the reason"
                         + " LookFailed, the node could not be inspected, and the rest of the status is from an earlier"
-                        + " inspection.")
+                        + " inspection. AgentReporting, from the controller: False while the node is not Ready or its agent"
+                        + " does not report. The rest of the status is then out of date.")
         List<StatusCondition> conditions,
 
         @JsonPropertyDescription(
@@ -74,8 +75,21 @@ public record IwarpNodeStatus(
         evictions = evictions == null ? List.of() : List.copyOf(evictions);
     }
 
-    /** Returns this status with another time of the report. */
-    public IwarpNodeStatus reportedAt(@Nullable String time) {
+    /** Returns this status without the time of the report, to compare two reports. */
+    public IwarpNodeStatus withoutReportTime() {
+        return with(conditions, null);
+    }
+
+    /** Returns the part of this status that the node agent writes: without the condition of the controller. */
+    public IwarpNodeStatus ofAgent() {
+        return with(
+                conditions.stream()
+                        .filter(condition -> !condition.type().equals(StatusCondition.AGENT_REPORTING))
+                        .toList(),
+                lastReportTime);
+    }
+
+    private IwarpNodeStatus with(List<StatusCondition> newConditions, @Nullable String newReportTime) {
         return new IwarpNodeStatus(
                 observedGeneration,
                 agentVersion,
@@ -85,8 +99,8 @@ public record IwarpNodeStatus(
                 activeProvider,
                 devices,
                 nodeState,
-                conditions,
-                time,
+                newConditions,
+                newReportTime,
                 evictions);
     }
 }

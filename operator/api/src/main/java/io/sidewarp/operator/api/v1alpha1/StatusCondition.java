@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record StatusCondition(
-        @JsonPropertyDescription("Aspect of the state: Ready, Progressing or Degraded.")
+        @JsonPropertyDescription("Aspect of the state: Ready, Progressing, Degraded or AgentReporting.")
         @Required
         @Pattern("^[A-Z][A-Za-z0-9]*$")
         String type,
@@ -51,6 +51,9 @@ public record StatusCondition(
     public static final String PROGRESSING = "Progressing";
     public static final String DEGRADED = "Degraded";
 
+    /** Condition of an IwarpNode that the controller writes: whether the node is alive and its agent reports. */
+    public static final String AGENT_REPORTING = "AgentReporting";
+
     /**
      * State of a whole resource.
      *
@@ -75,6 +78,16 @@ public record StatusCondition(
                 .findFirst()
                 .orElseGet(() -> Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
         return new StatusCondition(type, status, state.reason(), cut(state.message()), since, generation);
+    }
+
+    /**
+     * Creates a single condition.
+     *
+     * @param former present conditions, from which the transition time is taken
+     * @param holds whether the condition {@code state.type()} holds
+     */
+    public static StatusCondition of(List<StatusCondition> former, State state, boolean holds) {
+        return of(former, state.type(), holds, state, null);
     }
 
     private static String cut(String message) {

@@ -78,6 +78,12 @@ class DefinitionsTest {
         assertThat(refused).containsAll(constrained);
     }
 
+    @ParameterizedTest
+    @FieldSource("TYPES")
+    void everyResourceIsInTheCategorySidewarp(Class<? extends CustomResource<?, ?>> type) {
+        assertThat(definition(type).getSpec().getNames().getCategories()).containsExactly("sidewarp");
+    }
+
     @Test
     void rulesInCelHaveMessages() {
         assertThat(TYPES.stream()
@@ -88,11 +94,12 @@ class DefinitionsTest {
     }
 
     private static CustomResourceDefinitionVersion version(Class<? extends CustomResource<?, ?>> type) {
+        return definition(type).getSpec().getVersions().getFirst();
+    }
+
+    private static CustomResourceDefinition definition(Class<? extends CustomResource<?, ?>> type) {
         try (InputStream content = Sample.definition(type).openStream()) {
-            return Serialization.unmarshal(content, CustomResourceDefinition.class)
-                    .getSpec()
-                    .getVersions()
-                    .getFirst();
+            return Serialization.unmarshal(content, CustomResourceDefinition.class);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

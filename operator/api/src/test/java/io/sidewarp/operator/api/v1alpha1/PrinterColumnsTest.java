@@ -58,7 +58,8 @@ class PrinterColumnsTest {
         Table table = store("iwarpnodes/valid-with-policies-and-status.yaml");
 
         assertThat(table.columns())
-                .containsExactly("Name", "Provider", "Devices", "Hardware", "Ready", "Reason", "Message", "Age");
+                .containsExactly(
+                        "Name", "Provider", "Devices", "Hardware", "Ready", "Reason", "Agent", "Message", "Age");
         assertThat(table.cells())
                 .containsExactly(
                         "node-1",
@@ -67,6 +68,7 @@ class PrinterColumnsTest {
                         "4",
                         "False",
                         "WaitingForPods",
+                        "NodeNotReady",
                         "node-2 waits for 3 pods that use virtual functions of ens1f0.");
     }
 

@@ -21,11 +21,15 @@ import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
+import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.controller.cache.NodeStates;
+import io.sidewarp.operator.controller.config.LeaderElection;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.Retries;
 import io.sidewarp.operator.controller.webhook.CertificateStore;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,7 +38,7 @@ import org.jboss.logging.Logger;
 
 /**
  * Creates the node agents that the chart's ConfigMap describes, and deletes them with the chart. Makes the API server
- * trust the webhook's certificate.
+ * trust the webhook's certificate. Spreads the replicas of the controller over nodes.
  */
 @ControllerConfiguration(
         name = "installation",
@@ -54,7 +58,7 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
     static final String UNINSTALLING = "sidewarp.io/uninstalling";
 
     private static final Logger LOG = Logger.getLogger(InstallationReconciler.class);
-    private static final Duration CERTIFICATE_CHECK = Duration.ofMinutes(10);
+    private static final Duration CHECK = Duration.ofMinutes(1);
     private static final Duration UNINSTALL_CHECK = Duration.ofSeconds(1);
     /** Time between two lists of all ResourceClaims. */
     private static final Duration CLAIM_CHECK = Duration.ofSeconds(5);
@@ -63,12 +67,19 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
     private final CertificateStore certificates;
     private final Uninstallation uninstallation;
     private final WebhookTrust webhookTrust;
+    private final ReplicaSpread spread;
 
-    public InstallationReconciler(OperatorConfig config, CertificateStore certificates, Uninstallation uninstallation) {
+    public InstallationReconciler(
+            OperatorConfig config,
+            CertificateStore certificates,
+            Uninstallation uninstallation,
+            NodeStates nodes,
+            EventRecorder events) {
         this.config = config;
         this.certificates = certificates;
         this.uninstallation = uninstallation;
         webhookTrust = new WebhookTrust(config);
+        spread = new ReplicaSpread(config, nodes::all, events, LeaderElection.identity());
     }
 
     @Override
@@ -121,29 +132,28 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
             // Sidecars do not need admitted node agents. So the webhook is set up before the failure is thrown.
             refused = e;
         }
-        UpdateControl<ConfigMap> next =
-                trustWebhook(client, context.getSecondaryResource(MutatingWebhookConfiguration.class));
+        trustWebhook(client, context.getSecondaryResource(MutatingWebhookConfiguration.class));
+        spread.check(client, Instant.now());
         if (refused != null) {
             throw refused;
         }
-        return next;
+        return UpdateControl.<ConfigMap>noUpdate().rescheduleAfter(CHECK);
     }
 
-    private UpdateControl<ConfigMap> trustWebhook(
+    private void trustWebhook(
             KubernetesClient client, Optional<MutatingWebhookConfiguration> configuration) {
         Optional<String> authorities = certificates.authorities();
         if (authorities.isEmpty()) {
             LOG.info("event=webhook-configuration-waits reason=\"there is no certificate yet\"");
-            return UpdateControl.noUpdate();
+            return;
         }
         if (configuration.isEmpty()) {
             LOG.warnf(
                     "event=webhook-configuration-missing name=%s action=\"no pod gets a sidecar; install the chart again\"",
                     config.webhook().configuration());
-            return UpdateControl.noUpdate();
+            return;
         }
         webhookTrust.write(client, configuration.get(), authorities.get());
-        return UpdateControl.<ConfigMap>noUpdate().rescheduleAfter(CERTIFICATE_CHECK);
     }
 
     private static boolean isUninstalling(ConfigMap installation) {

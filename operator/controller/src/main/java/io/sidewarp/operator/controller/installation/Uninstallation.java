@@ -117,9 +117,12 @@ public class Uninstallation {
 
     /** Returns whether the agent has seen that nothing is requested, and has nothing left to remove. */
     static boolean isReleased(IwarpNode node) {
-        IwarpNodeStatus status = node.getStatus();
-        return status == null
-                || (node.getSpec() != null
+        // The agent of a node may have never run.
+        if (node.reported().isEmpty()) {
+            return true;
+        }
+        IwarpNodeStatus status = node.reported().get();
+        return (node.getSpec() != null
                         && node.getSpec().policies().isEmpty()
                         && node.getSpec().fallback().isEmpty()
                         && Objects.equals(

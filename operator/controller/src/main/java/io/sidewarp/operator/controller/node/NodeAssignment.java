@@ -9,7 +9,7 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
 import io.sidewarp.operator.api.v1alpha1.SiwSpec;
 import io.sidewarp.operator.api.v1alpha1.SoftwareSpec;
-import io.sidewarp.operator.controller.cache.NodeLabels;
+import io.sidewarp.operator.controller.cache.NodeStates;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import java.util.Collection;
 import java.util.List;
@@ -62,7 +62,7 @@ final class NodeAssignment {
     /** Returns whether a policy selects a node with these labels. */
     static boolean isSelected(Map<String, String> labels, IwarpNicPolicy policy) {
         return policy.getSpec() != null
-                && NodeLabels.matches(labels, policy.getSpec().nodeSelector());
+                && NodeStates.matches(labels, policy.getSpec().nodeSelector());
     }
 
     private static NodePolicy part(IwarpNicPolicy policy, boolean sriovInstalled, boolean claims) {

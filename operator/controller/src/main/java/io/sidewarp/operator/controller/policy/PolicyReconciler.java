@@ -22,12 +22,13 @@ import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicyStatus;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
 import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
-import io.sidewarp.operator.controller.cache.NodeLabels;
+import io.sidewarp.operator.controller.cache.NodeStates;
 import io.sidewarp.operator.controller.cache.PrunedStore;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.Retries;
@@ -63,7 +64,7 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
     private final EventRecorder events;
     private final InstalledNetworks networks;
     private final NetworkObjects objects;
-    private final NodeLabels nodeLabels;
+    private final NodeStates nodeStates;
     private final StatusPace pace;
     private final SimpleInboundEventSource<IwarpNicPolicy> triggers = new SimpleInboundEventSource<>("networks");
     private @Nullable InformerEventSource<IwarpNode, IwarpNicPolicy> nodes;
@@ -73,12 +74,12 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
             EventRecorder events,
             InstalledNetworks networks,
             NetworkObjects objects,
-            NodeLabels nodeLabels) {
+            NodeStates nodeStates) {
         this.config = config;
         this.events = events;
         this.networks = networks;
         this.objects = objects;
-        this.nodeLabels = nodeLabels;
+        this.nodeStates = nodeStates;
         pace = new StatusPace(config.policyStatusInterval(), InstantSource.system());
     }
 
@@ -126,7 +127,7 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
         int rank = (int) context.getPrimaryCache()
                 .list(other -> other.getSpec() != null && IwarpNicPolicy.BY_RANK.compare(other, policy) < 0)
                 .count();
-        int labelled = nodeLabels.selected(policy.getSpec().nodeSelector());
+        int labelled = nodeStates.selected(policy.getSpec().nodeSelector());
         boolean complete = PolicyRollup.isComplete(name, all, labelled, Instant.now(), config.restoreTimeout());
         NetworkState network = objects.apply(policy, rank, all, complete);
         IwarpNicPolicyStatus status = PolicyRollup.of(name, generation, conditions, all, labelled, network);
@@ -209,6 +210,18 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
         return RESTORE_CHECK;
     }
 
+    /** Returns whether an update only renews the time of the agent's report. */
+    private static boolean isMereReport(IwarpNode updated, IwarpNode former) {
+        return Objects.equals(updated.getSpec(), former.getSpec())
+                && Objects.equals(
+                        updated.getMetadata().getGeneration(), former.getMetadata().getGeneration())
+                && updated.isMarkedForDeletion() == former.isMarkedForDeletion()
+                && updated.reported().isPresent()
+                && updated.getStatus().withoutReportTime().equals(former.reported()
+                        .map(IwarpNodeStatus::withoutReportTime)
+                        .orElse(null));
+    }
+
     /** Also triggers policies that a node named before its update. The mapper sees only the updated node. */
     private final class NodeSource extends InformerEventSource<IwarpNode, IwarpNicPolicy> {
         NodeSource(EventSourceContext<IwarpNicPolicy> context) {
@@ -218,6 +231,7 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
                             .withItemStore(PrunedStore.withoutManagedFields())
                             .withInformerListLimit(PrunedStore.LIST_LIMIT)
                             .withSecondaryToPrimaryMapper(node -> concerned(node, context))
+                            .withOnUpdateFilter((updated, former) -> !isMereReport(updated, former))
                             .build(),
                     context);
         }

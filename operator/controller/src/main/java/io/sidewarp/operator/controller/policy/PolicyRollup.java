@@ -17,7 +17,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -46,56 +48,84 @@ final class PolicyRollup {
             Collection<IwarpNode> nodes,
             int labelled,
             NetworkState network) {
-        List<String> ready = new ArrayList<>();
+        List<IwarpNode> named = naming(name, nodes);
+        int ready = 0;
         List<String> waiting = new ArrayList<>();
         List<String> silent = new ArrayList<>();
         List<String> failed = new ArrayList<>();
+        // Nodes by the problem of their agents, since one problem can concern many nodes.
+        Map<StatusCondition, List<String>> away = new LinkedHashMap<>();
         int nics = 0;
-        for (IwarpNode node : naming(name, nodes)) {
+        for (IwarpNode node : named) {
             String nodeName = node.getMetadata().getName();
-            IwarpNodeStatus status = node.getStatus();
+            Optional<IwarpNodeStatus> status = node.reported();
+            Optional<StatusCondition> absence = node.agentReporting().filter(condition -> !condition.holds());
             nics += nicsOf(name, node);
-            if (status == null) {
+            if (absence.isPresent()) {
+                away.computeIfAbsent(withoutTime(absence.get()), _ -> new ArrayList<>())
+                        .add(nodeName);
+            } else if (status.isEmpty()) {
                 silent.add(nodeName);
             } else if (!isTold(name, generation, node) || !isCurrent(node)) {
                 waiting.add(nodeName);
             } else {
-                switch (state(name, status)) {
-                    case DONE -> ready.add(nodeName);
+                switch (state(name, status.get())) {
+                    case DONE -> ready++;
                     case WAITING -> waiting.add(nodeName);
-                    case FAILED -> failed.add(nodeName + ": " + failure(name, status));
+                    case FAILED -> failed.add(nodeName + ": " + failure(name, status.get()));
                 }
             }
         }
-        int selected = ready.size() + waiting.size() + silent.size() + failed.size();
+        int selected = named.size();
         State state;
         if (network.problem().isPresent()) {
             Problem problem = network.problem().get();
             state = new State(StatusCondition.DEGRADED, problem.reason(), problem.message());
         } else if (!failed.isEmpty()) {
-            String message = failed.size() + " of " + selected + " nodes failed: " + some(failed);
+            String message = failed.size() + " of " + counted(selected) + " failed. " + some(failed, " | ");
             state = new State(StatusCondition.DEGRADED, "NodesFailed", message);
-        } else if (!waiting.isEmpty() || !silent.isEmpty()) {
-            String message = ready.size() + " of " + selected + " nodes are ready"
-                    + (waiting.isEmpty() ? "" : "; at work: " + some(waiting))
-                    + (silent.isEmpty() ? "" : "; no node agent has reported from: " + some(silent));
-            state = progressing(waiting.isEmpty() ? "NoNodeAgent" : "NodesInProgress", message);
+        } else if (ready < selected) {
+            String message = ready + " of " + counted(selected) + (ready == 1 ? " is" : " are") + " ready."
+                    + (waiting.isEmpty() ? "" : " In progress: " + some(waiting, ", ") + ".")
+                    + (silent.isEmpty() ? "" : " No node agent has reported yet: " + some(silent, ", ") + ".")
+                    + away.entrySet().stream()
+                            .limit(NAMED_NODES)
+                            .map(entry -> " " + some(entry.getValue(), ", ") + ": "
+                                    + entry.getKey().message())
+                            .collect(Collectors.joining());
+            String absence =
+                    away.isEmpty() ? "NoNodeAgent" : away.keySet().iterator().next().reason();
+            state = progressing(waiting.isEmpty() ? absence : "NodesInProgress", message);
         } else if (selected == 0) {
             state = labelled > 0
-                    ? progressing("NodesInProgress", "the nodes have not received the policy yet")
-                    : progressing("NoNodes", "no Linux node has the labels of nodeSelector");
+                    ? progressing("NodesInProgress", "The nodes have not received the policy yet.")
+                    : progressing("NoNodes", "No Linux node has the labels of nodeSelector.");
+        } else if (nics == 0) {
+            state = progressing("NoNicSelected", NearMatches.message(name, named));
         } else {
-            state = new State(StatusCondition.READY, "AllNodesReady", "all of " + selected + " nodes are ready");
+            state = new State(
+                    StatusCondition.READY,
+                    "AllNodesReady",
+                    selected == 1 ? "The selected node is ready." : "All " + selected + " selected nodes are ready.");
         }
         return new IwarpNicPolicyStatus(
                 generation,
                 selected,
-                ready.size(),
+                ready,
                 nics,
                 network.provisionedBy(),
                 network.network().orElse(null),
                 network.resourceName(),
                 StatusCondition.of(former, state, generation));
+    }
+
+    private static String counted(int nodes) {
+        return nodes + (nodes == 1 ? " node" : " nodes");
+    }
+
+    private static StatusCondition withoutTime(StatusCondition condition) {
+        return new StatusCondition(
+                condition.type(), condition.status(), condition.reason(), condition.message(), "", null);
     }
 
     private static State progressing(String reason, String message) {
@@ -114,7 +144,7 @@ final class PolicyRollup {
         List<IwarpNode> named = naming(name, nodes);
         return named.size() >= labelled
                 && named.stream()
-                        .allMatch(node -> node.getStatus() != null
+                        .allMatch(node -> node.reported().isPresent()
                                 || Instant.parse(node.getMetadata().getCreationTimestamp())
                                         .plus(patience)
                                         .isBefore(now));
@@ -133,8 +163,9 @@ final class PolicyRollup {
             Optional<IwarpNicPolicyStatus> former,
             Collection<IwarpNode> nodes,
             List<String> waiting) {
-        String message = "waiting until " + waiting.size() + (waiting.size() == 1 ? " node has" : " nodes have")
-                + " restored the NICs, which pods may still use: " + some(waiting);
+        String message = counted(waiting.size())
+                + (waiting.size() == 1 ? " has not restored its NICs yet: " : " have not restored their NICs yet: ")
+                + some(waiting, ", ") + ". Pods may still use the NICs.";
         return new IwarpNicPolicyStatus(
                 generation,
                 naming(name, nodes).size(),
@@ -156,7 +187,7 @@ final class PolicyRollup {
                         || nicsOf(name, node) > 0
                         || hasNicsToRestore(node)
                         || couldNotLook(node)
-                        || (!isCurrent(node) && node.getStatus() != null))
+                        || (!isCurrent(node) && node.reported().isPresent()))
                 .map(node -> node.getMetadata().getName())
                 .sorted()
                 .toList();
@@ -261,8 +292,8 @@ final class PolicyRollup {
                 .findFirst();
     }
 
-    private static String some(List<String> all) {
-        String named = String.join("; ", all.subList(0, Math.min(all.size(), NAMED_NODES)));
-        return all.size() <= NAMED_NODES ? named : named + "; and " + (all.size() - NAMED_NODES) + " more";
+    private static String some(List<String> all, String separator) {
+        String named = String.join(separator, all.subList(0, Math.min(all.size(), NAMED_NODES)));
+        return all.size() <= NAMED_NODES ? named : named + separator + (all.size() - NAMED_NODES) + " more";
     }
 }

@@ -10,16 +10,21 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimStatus;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.javaoperatorsdk.operator.Operator;
 import io.sidewarp.operator.controller.LogLines;
+import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.controller.OwnDefinitions;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
+import io.sidewarp.operator.controller.cache.NodeStates;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.webhook.CertificateStore;
 import io.sidewarp.operator.testing.DraDefinitions;
@@ -67,7 +72,12 @@ class InstallationReconcilerTest {
     private Operator operator(OperatorConfig config) {
         Operator made =
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
-        made.register(new InstallationReconciler(config, certificates, new Uninstallation(client, config)));
+        made.register(new InstallationReconciler(
+                config,
+                certificates,
+                new Uninstallation(client, config),
+                new NodeStates(),
+                new EventRecorder(client, "test")));
         return made;
     }
 
@@ -143,6 +153,37 @@ class InstallationReconcilerTest {
         });
 
         awaitTrust();
+    }
+
+    /** AKS's admissions enforcer adds such an expression, and would add it again and again. */
+    @Test
+    void expressionThatAnotherManagerAddsSurvivesReconciliations() {
+        createWebhook("sidewarp-webhook", "Helm");
+        client.resource(installation("false")).create();
+        awaitTrust();
+        webhook().patch(
+                        new PatchContext.Builder()
+                                .withPatchType(PatchType.STRATEGIC_MERGE)
+                                .withFieldManager("admissionsenforcer")
+                                .build(),
+                        """
+                        {"webhooks": [{"name": "namespaces.inject.sidewarp.io", "namespaceSelector":
+                          {"matchExpressions": [{"key": "control-plane", "operator": "DoesNotExist"}]}}]}
+                        """);
+        List<MutatingWebhook> expected = webhook().get().getWebhooks();
+
+        for (int i = 0; i < 3; i++) {
+            webhook().edit(configuration -> {
+                configuration.getWebhooks().forEach(entry -> entry.getClientConfig()
+                        .setCaBundle(null));
+                return configuration;
+            });
+            awaitTrust();
+        }
+
+        assertThat(webhook().get().getWebhooks()).isEqualTo(expected);
+        assertThat(expected.getFirst().getNamespaceSelector().getMatchExpressions())
+                .hasSize(1);
     }
 
     @Test

@@ -23,8 +23,9 @@ import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.cache.ClusterFeatures;
-import io.sidewarp.operator.controller.cache.NodeLabels;
+import io.sidewarp.operator.controller.cache.NodeStates;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.installation.AgentPods;
 import io.sidewarp.operator.controller.installation.Uninstallation;
 import io.sidewarp.operator.controller.node.NodeReconciler;
 import io.sidewarp.operator.controller.policy.PolicyReconciler;
@@ -103,9 +104,9 @@ abstract class NetworksFixture {
         networks = new InstalledNetworks(own, settings);
         operator =
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
-        NodeLabels labels = new NodeLabels();
+        NodeStates labels = new NodeStates();
         operator.register(new NodeReconciler(
-                settings, networks, labels, new Uninstallation(client, settings), new ClusterFeatures(client)));
+                settings, networks, labels, new Uninstallation(client, settings), new ClusterFeatures(client), new AgentPods(client, settings), new EventRecorder(client, "test")));
         operator.register(new PolicyReconciler(
                 settings, new EventRecorder(client, "test"), networks, new NetworkObjects(networks, settings), labels));
     }

@@ -9,9 +9,11 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
+import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
@@ -19,17 +21,20 @@ import io.sidewarp.operator.controller.ClaimObjects;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.cache.ClusterFeatures;
-import io.sidewarp.operator.controller.cache.NodeLabels;
+import io.sidewarp.operator.controller.cache.NodeStates;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.installation.AgentPods;
 import io.sidewarp.operator.controller.installation.Uninstallation;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
 import io.sidewarp.operator.testing.CustomResourceDefinitions;
 import io.sidewarp.operator.testing.DraDefinitions;
 import io.sidewarp.operator.testing.RealApiServer;
+import io.sidewarp.operator.testing.TestNamespaces;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.assertj.core.api.ThrowingConsumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -55,8 +60,8 @@ class NodeReconcilerTest {
         features = new ClusterFeatures(client);
         operator =
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
-        operator.register(
-                new NodeReconciler(config, networks, new NodeLabels(), new Uninstallation(client, config), features));
+        operator.register(new NodeReconciler(
+                config, networks, new NodeStates(), new Uninstallation(client, config), features, new AgentPods(client, config), new EventRecorder(client, "test")));
     }
 
     @BeforeEach
@@ -147,6 +152,37 @@ class NodeReconcilerTest {
                         .isNotNull()
                         .satisfies(found ->
                                 assertThat(found.getSpec().resourceClaims()).isEqualTo(offered)));
+    }
+
+    @Test
+    void podThatAnAgentNamesIsEvicted(TestNamespaces namespaces) {
+        String namespace = namespaces.create();
+        client.resource(Yaml.parse(
+                        "{apiVersion: v1, kind: Pod, metadata: {name: cart, namespace: " + namespace
+                                + "}, spec: {nodeName: node-a, containers: [{name: app, image: example/app}]}}",
+                        Pod.class))
+                .create();
+        IwarpNicPolicy draining = policy("a");
+        draining.setSpec(Yaml.parse(
+                        "{spec: {nodeSelector: {rack: a}, nicSelector: {vendors: ['8086']}, drain: {enabled: true}}}",
+                        IwarpNicPolicy.class)
+                .getSpec());
+        client.resource(draining).create();
+        eventually("node-a", policies -> assertThat(policies).containsExactly("p"));
+
+        client.resources(IwarpNode.class).withName("node-a").editStatus(node -> {
+            node.setStatus(Yaml.parse(
+                            "{status: {evictions: [{namespace: " + namespace + ", name: cart, nic: '0000:3b:00.0'}]}}",
+                            IwarpNode.class)
+                    .getStatus());
+            return node;
+        });
+
+        await().atMost(LIMIT)
+                .until(() -> Optional.ofNullable(
+                                client.pods().inNamespace(namespace).withName("cart").get())
+                        .map(Pod::isMarkedForDeletion)
+                        .orElse(true));
     }
 
     private void label(String node, String rack) {

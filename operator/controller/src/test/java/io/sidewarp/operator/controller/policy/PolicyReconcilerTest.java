@@ -9,8 +9,11 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeStatusBuilder;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.javaoperatorsdk.operator.Operator;
 import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
@@ -20,8 +23,9 @@ import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.cache.ClusterFeatures;
-import io.sidewarp.operator.controller.cache.NodeLabels;
+import io.sidewarp.operator.controller.cache.NodeStates;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.installation.AgentPods;
 import io.sidewarp.operator.controller.installation.Uninstallation;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
 import io.sidewarp.operator.controller.network.NetworkObjects;
@@ -60,9 +64,9 @@ class PolicyReconcilerTest {
         networks = new InstalledNetworks(client, config);
         operator =
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
-        NodeLabels labels = new NodeLabels();
+        NodeStates labels = new NodeStates();
         operator.register(new NodeReconciler(
-                config, networks, labels, new Uninstallation(client, config), new ClusterFeatures(client)));
+                config, networks, labels, new Uninstallation(client, config), new ClusterFeatures(client), new AgentPods(client, config), new EventRecorder(client, "test")));
         operator.register(new PolicyReconciler(
                 config, new EventRecorder(client, "test"), networks, new NetworkObjects(networks, config), labels));
     }
@@ -157,6 +161,91 @@ class PolicyReconcilerTest {
                 .filteredOn(StatusCondition::holds)
                 .extracting(StatusCondition::reason)
                 .containsExactly("NoNodes"));
+    }
+
+    /** The kubelet is lost: the report of the agent stays, and says that the node is ready. */
+    @Test
+    void nodeThatIsNotReadyIsNotReadyForThePolicyUntilItIsAgain() {
+        client.resource(Yaml.parse(
+                        "{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNicPolicy, metadata: {name: p}, spec:"
+                                + " {nicSelector: {vendors: ['8086']}}}",
+                        IwarpNicPolicy.class))
+                .create();
+        eventually(status -> assertThat(status.selectedNodes()).isEqualTo(1));
+        report();
+        eventually(status -> assertThat(reason(status)).isEqualTo("AllNodesReady"));
+
+        setReady("Unknown", "Kubelet stopped posting node status.");
+
+        eventually(status -> {
+            assertThat(reason(status)).isEqualTo("NodeNotReady");
+            assertThat(status.conditions())
+                    .filteredOn(StatusCondition::holds)
+                    .singleElement()
+                    .satisfies(condition ->
+                            assertThat(condition.message()).contains(NODE, "Kubelet stopped posting node status."));
+            assertThat(status.readyNodes()).isZero();
+        });
+        IwarpNode node = client.resources(IwarpNode.class).withName(NODE).get();
+        assertThat(node.agentReporting().orElseThrow().reason()).isEqualTo("NodeNotReady");
+        // What the agent reported stays.
+        assertThat(node.getStatus().nics()).hasSize(1);
+        assertThat(node.getStatus().conditions())
+                .extracting(StatusCondition::type)
+                .contains("Ready", "AgentReporting");
+
+        setReady("True", "kubelet is posting ready status");
+        eventually(status -> assertThat(reason(status)).isEqualTo("AllNodesReady"));
+        assertThat(client.resources(IwarpNode.class)
+                        .withName(NODE)
+                        .get()
+                        .agentReporting()
+                        .orElseThrow()
+                        .holds())
+                .isTrue();
+    }
+
+    /** As a node agent does. */
+    private void report() {
+        IwarpNode node = client.resources(IwarpNode.class).withName(NODE).get();
+        client.resources(IwarpNode.class)
+                .withName(NODE)
+                .subresource("status")
+                .patch(
+                        new PatchContext.Builder()
+                                .withPatchType(PatchType.SERVER_SIDE_APPLY)
+                                .withFieldManager("sidewarp-node-agent")
+                                .withForce(true)
+                                .build(),
+                        """
+                        {"apiVersion": "sidewarp.io/v1alpha1", "kind": "IwarpNode", "metadata": {"name": "%s"},
+                         "status": {"observedGeneration": %d, "nodeState": "Done",
+                          "nics": [{"name": "e0", "pciAddress": "0000:3b:00.0", "vendor": "8086", "device": "1592",
+                                    "iwarp": true, "linkState": "Up", "totalVirtualFunctions": 0, "policy": "p", "state": "Done"}],
+                          "conditions": [{"type": "Ready", "status": "True", "reason": "R", "message": "m",
+                                          "lastTransitionTime": "2030-01-01T00:00:00Z"}]}}
+                        """.formatted(NODE, node.getMetadata().getGeneration()));
+    }
+
+    private void setReady(String ready, String message) {
+        client.nodes().withName(NODE).editStatus(node -> {
+            node.setStatus(new NodeStatusBuilder()
+                    .addNewCondition()
+                    .withType("Ready")
+                    .withStatus(ready)
+                    .withMessage(message)
+                    .endCondition()
+                    .build());
+            return node;
+        });
+    }
+
+    private static String reason(IwarpNicPolicyStatus status) {
+        return status.conditions().stream()
+                .filter(StatusCondition::holds)
+                .map(StatusCondition::reason)
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test

@@ -51,7 +51,7 @@ class PolicyRollupTest {
 
         assertThat(holding(status).type()).isEqualTo("Progressing");
         assertThat(holding(status).message())
-                .isEqualTo("1 of 3 nodes are ready; at work: b; no node agent has reported from: c");
+                .isEqualTo("1 of 3 nodes is ready. In progress: b. No node agent has reported yet: c.");
         assertThat(holding(status).reason()).isEqualTo("NodesInProgress");
     }
 
@@ -63,8 +63,75 @@ class PolicyRollupTest {
         assertThat(holding(status).type()).isEqualTo("Progressing");
         assertThat(holding(status).reason()).isEqualTo("NoNodeAgent");
         assertThat(holding(status).message())
-                .isEqualTo("1 of 3 nodes are ready; no node agent has reported from: b; c");
+                .isEqualTo("1 of 3 nodes is ready. No node agent has reported yet: b, c.");
         assertThat(status.selectedNodes()).isEqualTo(3);
+    }
+
+    /** The report of the agent of b and d is older than the problem, and says that the node is ready. */
+    @Test
+    void nodesThatAreNotReadyOrWhoseAgentIsSilentAreNamedWithTheCause() {
+        String notReady = away("NodeNotReady", "The node is not Ready: Kubelet stopped.");
+        IwarpNicPolicyStatus status = rollup(
+                node("a", "p", CURRENT, READY, NIC),
+                node("b", "p", CURRENT, READY.replace("}]", "}, " + notReady + "]")),
+                node("c", "p", "conditions: [" + away("NoNodeAgent", "DaemonSet agent cannot create pods.") + "]"),
+                node("d", "p", CURRENT, READY.replace("}]", "}, " + notReady + "]")));
+
+        assertThat(holding(status).type()).isEqualTo("Progressing");
+        assertThat(holding(status).reason()).isEqualTo("NodeNotReady");
+        assertThat(holding(status).message())
+                .isEqualTo("1 of 4 nodes is ready. b, d: The node is not Ready: Kubelet stopped."
+                        + " c: DaemonSet agent cannot create pods.");
+        assertThat(status.readyNodes()).isEqualTo(1);
+    }
+
+    @Test
+    void nodeThatReportsAgainIsReady() {
+        String again = away("Reporting", "The node agent reports again.").replace("'False'", "'True'");
+
+        assertThat(holding(rollup(node("a", "p", CURRENT, READY.replace("}]", "}, " + again + "]"), NIC)))
+                        .reason())
+                .isEqualTo("AllNodesReady");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            # selector of the policy                   | NICs of the node                                      | message
+            vendors: ['8086'], drivers: [irdma]        | e0 8086 1592 ice -, e1 15b3 1017 mlx5_core -          | a has e0 of vendor 8086, device 1592, driver ice; the policy wants driver irdma.
+            pfNames: ['ens?f*'], vendors: ['8086']     | ens1f0 1425 6801 cxgb4 -, e1 1425 6801 cxgb4 -        | a has ens1f0 of vendor 1425, device 6801, driver cxgb4; the policy wants vendor 8086.
+            pciAddresses: ['0000:3b:00.0']             | e0 8086 1592 ice -                                    | a has e0 of vendor 8086, device 1592, driver ice; the policy wants PCI address 0000:3b:00.0.
+            vendors: ['8086']                          | e0 8086 1592 ice q                                    | a has e0 of vendor 8086, device 1592, driver ice; policy q has it.
+            """)
+    void policyWithoutNicNamesTheNicsThatMissTheFewestCriteria(String selector, String nics, String expected) {
+        List<String> parts = new ArrayList<>();
+        for (String nic : nics.split(", ", -1)) {
+            String[] words = nic.split(" ", -1);
+            parts.add("{name: %s, pciAddress: x, vendor: '%s', device: '%s', driver: %s, linkState: Up%s}"
+                    .formatted(
+                            words[0],
+                            words[1],
+                            words[2],
+                            words[3],
+                            words[4].equals("-") ? "" : ", policy: " + words[4]));
+        }
+        IwarpNode node = node("a", "p", CURRENT, READY, "nics: " + parts);
+        node.setSpec(Yaml.parse(
+                        "{spec: {policies: [{name: p, generation: 8, nicSelector: {" + selector + "}}]}}",
+                        IwarpNode.class)
+                .getSpec());
+
+        IwarpNicPolicyStatus status = rollup(node);
+
+        assertThat(holding(status).type()).isEqualTo("Progressing");
+        assertThat(holding(status).reason()).isEqualTo("NoNicSelected");
+        assertThat(holding(status).message()).isEqualTo("The policy selects no NIC. " + expected);
+    }
+
+    @Test
+    void policyWithoutNicTellsThatNodesHaveNone() {
+        assertThat(holding(rollup(node("a", "p", CURRENT, READY))).message())
+                .isEqualTo("The policy selects no NIC."
+                        + " The selected nodes have no NICs that support RDMA or SR-IOV.");
     }
 
     @Test
@@ -72,7 +139,7 @@ class PolicyRollupTest {
         IwarpNicPolicyStatus status = rollup(node("a", "p", 8, CURRENT, READY), node("b", "p", 7, CURRENT, READY));
 
         assertThat(holding(status).type()).isEqualTo("Progressing");
-        assertThat(holding(status).message()).isEqualTo("1 of 2 nodes are ready; at work: b");
+        assertThat(holding(status).message()).isEqualTo("1 of 2 nodes is ready. In progress: b.");
     }
 
     @Test
@@ -81,7 +148,7 @@ class PolicyRollupTest {
                 rollup(node("a", "p", CURRENT, READY), node("b", "p", CURRENT, DEGRADED), node("c", "p"));
 
         assertThat(holding(status).type()).isEqualTo("Degraded");
-        assertThat(holding(status).message()).isEqualTo("1 of 3 nodes failed: b: write failed: EBUSY");
+        assertThat(holding(status).message()).isEqualTo("1 of 3 nodes failed. b: write failed: EBUSY");
     }
 
     @ParameterizedTest
@@ -93,7 +160,6 @@ class PolicyRollupTest {
             Degraded    | Done    | p Waiting, q Failed        | Progressing
             Degraded    | Done    | p Done, q Failed, p Failed | Degraded
             Progressing | Done    | p Waiting                  | Progressing
-            Degraded    | Done    | q Failed                   | Ready
             Ready       | Done    | p Done                     | Ready
             # What is of no NIC holds for all policies.
             Degraded    | Failed  | p Done, q Failed           | Degraded
@@ -268,8 +334,7 @@ class PolicyRollupTest {
         assertThat(holding(status).type()).isEqualTo("Progressing");
         assertThat(holding(status).reason()).isEqualTo("Restoring");
         assertThat(holding(status).message())
-                .isEqualTo("waiting until 2 nodes have restored the NICs, which pods may still use:"
-                        + " still-asked; still-ruled");
+                .isEqualTo("2 nodes have not restored their NICs yet: still-asked, still-ruled. Pods may still use the NICs.");
         assertThat(status.observedGeneration()).isEqualTo(9);
         assertThat(status.selectedNodes()).isEqualTo(1);
         assertThat(status.readyNodes()).isZero();
@@ -292,6 +357,11 @@ class PolicyRollupTest {
     private static String condition(String type, String message) {
         return "conditions: [{type: " + type + ", status: 'True', reason: R, message: '" + message
                 + "', lastTransitionTime: '2030-01-01T00:00:00Z'}]";
+    }
+
+    private static String away(String reason, String message) {
+        return "{type: AgentReporting, status: 'False', reason: " + reason + ", message: '" + message
+                + "', lastTransitionTime: '2030-01-01T00:00:00Z'}";
     }
 
     private static IwarpNode node(String name, String policy, String... status) {

@@ -344,8 +344,7 @@ public class NodeAgent {
     }
 
     private void report(IwarpNode present, IwarpNodeStatus status) {
-        Instant now = Instant.now();
-        if (!isDue(status, present.getStatus(), now)) {
+        if (present.reported().map(IwarpNodeStatus::ofAgent).equals(Optional.of(status))) {
             return;
         }
         IwarpNode patch = new IwarpNode();
