@@ -5,10 +5,10 @@ package io.sidewarp.service.api;
 
 import io.grpc.ServerServiceDefinition;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
-import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.health.HealthState;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.session.SessionRegistry;
+import io.sidewarp.settings.SidewarpConfig;
 import java.util.List;
 
 /** Creates the services of the API. */

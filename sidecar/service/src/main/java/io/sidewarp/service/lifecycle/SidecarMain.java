@@ -6,6 +6,7 @@ package io.sidewarp.service.lifecycle;
 import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.annotations.QuarkusMain;
 import io.sidewarp.common.GracefulEnd;
+import io.sidewarp.settings.ConfigProblems;
 import io.smallrye.config.ConfigValidationException;
 import java.nio.file.InvalidPathException;
 import java.security.Security;

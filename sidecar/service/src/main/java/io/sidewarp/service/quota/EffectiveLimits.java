@@ -4,7 +4,7 @@
 package io.sidewarp.service.quota;
 
 import io.sidewarp.engine.verbs.DeviceAttributes;
-import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.settings.SidewarpConfig;
 import io.sidewarp.v1.Limits;
 
 /**

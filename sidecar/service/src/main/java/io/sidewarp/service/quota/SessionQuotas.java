@@ -3,7 +3,7 @@
 
 package io.sidewarp.service.quota;
 
-import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.settings.SidewarpConfig;
 import java.util.stream.Stream;
 
 /** Quotas of one session (the resource manager of RFC 5040 section 8.1.2). Some are shares of {@link Pools}. */

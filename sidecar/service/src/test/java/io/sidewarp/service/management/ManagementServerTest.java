@@ -5,12 +5,12 @@ package io.sidewarp.service.management;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.health.HealthState;
 import io.sidewarp.service.server.Transports;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.testing.Http;
 import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.settings.SidewarpConfig;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

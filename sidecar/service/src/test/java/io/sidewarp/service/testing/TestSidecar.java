@@ -9,8 +9,8 @@ import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.epoll.EpollEventLoopGroup;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.quarkus.runtime.configuration.DurationConverter;
-import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.lifecycle.Sidecar;
+import io.sidewarp.settings.SidewarpConfig;
 import io.smallrye.config.PropertiesConfigSource;
 import io.smallrye.config.SmallRyeConfigBuilder;
 import java.io.IOException;
@@ -70,6 +70,7 @@ public final class TestSidecar implements AutoCloseable {
             values.put(settings[i], settings[i + 1]);
         }
         return new SmallRyeConfigBuilder()
+                .addDefaultInterceptors()
                 .withMapping(SidewarpConfig.class)
                 .withConverter(Duration.class, 200, new DurationConverter())
                 .withSources(new PropertiesConfigSource(values, "test", 100))

@@ -6,6 +6,7 @@ package io.sidewarp.operator.controller.injection;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.api.v1alpha1.SidecarResources;
+import io.sidewarp.settings.SettingsCheck;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -70,6 +71,13 @@ public final class ProfileRules {
             }
             if (RESERVED.contains(PodMutator.variableOf(name))) {
                 return Optional.of("settings has " + name + ", which the operator sets itself; remove it");
+            }
+        }
+        if (!profile.settings().isEmpty()) {
+            Optional<String> setting = SettingsCheck.whatIsWrong(profile.settings(), "settings");
+            if (setting.isPresent()) {
+                return setting.map(words ->
+                        "a sidecar does not start with its settings: " + Excerpt.message(words) + "; correct settings");
             }
         }
         if (profile.mountPath().equals(PodMutator.TEMPORARY_DIRECTORY)) {

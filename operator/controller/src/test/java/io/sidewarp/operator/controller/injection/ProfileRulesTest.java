@@ -16,6 +16,43 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ProfileRulesTest {
 
     @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "sidewarp.limits.connections: many | sidewarp.limits.connections is many: Expected an integer value",
+                "sidewarp.limits.connections: '0' | sidewarp.limits.connections is 0; allowed: 1 to 1048576",
+                "sidewarp.limits.connections: '' | sidewarp.limits.connections is empty: give it a value, or leave it out",
+                "sidewarp.limits.conections: '1' | sidewarp.limits.conections is no setting of the sidecar (settings)",
+                "sidewarp.sctp.rto-min: 1s | its name is sidewarp.advanced.sctp.rto-min",
+                "sidewarp.drain-timeout: soon | sidewarp.drain-timeout is soon: Invalid duration",
+                "sidewarp.extensions: maybe | sidewarp.extensions is maybe: allowed: true or false",
+                "sidewarp.connection.crc: '${CRC}' | CRC",
+                "sidewarp.connection.crc: refused | name it in sidewarp.connection.integrity-protection",
+            })
+    void aSettingWithWhichNoSidecarStartsIsWrongInTheWordsOfTheSidecar(String setting, String words) {
+        assertThat(whatIsWrong("{settings: {" + setting + "}}"))
+                .get()
+                .asString()
+                .startsWith("a sidecar does not start with its settings: ")
+                .contains(words)
+                .endsWith("; correct settings");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "sidewarp.limits.connections: '256'",
+                "sidewarp.connection.timeout: 2m",
+                "sidewarp.provider: auto",
+                "sidewarp.rdma-devices: 'siw0,siw1'",
+                "sidewarp.connection.crc: refused, sidewarp.connection.integrity-protection: IPsec with AES-GCM",
+            })
+    void aSettingOfTheSidecarIsNot(String settings) {
+        assertThat(whatIsWrong("{settings: {" + settings + "}}")).isEmpty();
+    }
+
+    @ParameterizedTest
     @ValueSource(
             strings = {
                 "{resources: {limits: {memory: 1Gi}}}",

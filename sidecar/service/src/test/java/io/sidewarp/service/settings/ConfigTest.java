@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.service.config;
+package io.sidewarp.service.settings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.settings.ConfigValidator;
+import io.sidewarp.settings.SidewarpConfig;
 import io.smallrye.config.ConfigValidationException;
 import io.smallrye.config.WithDefault;
 import java.io.IOException;
@@ -194,8 +196,8 @@ class ConfigTest {
                 .contains("allowed-uids");
     }
 
-    @Test
-    void theTableInTheDocumentationIsTheMapping() throws IOException {
+    /** Documented settings with their defaults. */
+    static Map<String, String> documented() throws IOException {
         Map<String, String> documented = new TreeMap<>();
         for (String line : Files.readAllLines(ROOT.resolve("docs/configuration.md"))) {
             Matcher row = ROW.matcher(line);
@@ -203,13 +205,25 @@ class ConfigTest {
                 documented.put(row.group(1), row.group(2).replace("`", ""));
             }
         }
+        return documented;
+    }
+
+    /** Settings with their methods in the mapping. */
+    static Map<String, Method> settings() {
+        Map<String, Method> settings = new TreeMap<>();
+        collect("sidewarp", SidewarpConfig.class, settings::put);
+        return settings;
+    }
+
+    @Test
+    void theTableInTheDocumentationIsTheMapping() throws IOException {
         Map<String, String> mapped = new TreeMap<>();
         collect("sidewarp", SidewarpConfig.class, (name, setting) -> {
             WithDefault value = setting.getAnnotation(WithDefault.class);
             mapped.put(name, value == null ? "" : value.value());
         });
 
-        assertThat(documented).isEqualTo(mapped);
+        assertThat(documented()).isEqualTo(mapped);
     }
 
     private static void collect(String prefix, Class<?> group, BiConsumer<String, Method> into) {

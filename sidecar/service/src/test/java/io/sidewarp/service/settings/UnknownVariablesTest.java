@@ -1,11 +1,12 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.service.config;
+package io.sidewarp.service.settings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.common.UnknownVariables;
+import io.sidewarp.settings.SidewarpConfig;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

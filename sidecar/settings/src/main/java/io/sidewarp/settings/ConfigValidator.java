@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.service.config;
+package io.sidewarp.settings;
 
 import static java.time.Duration.ofDays;
 import static java.time.Duration.ofHours;

@@ -1,11 +1,12 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.service.config;
+package io.sidewarp.service.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.runtime.configuration.DurationConverter;
+import io.sidewarp.settings.SidewarpConfig;
 import io.smallrye.config.SmallRyeConfig;
 import io.smallrye.config.SmallRyeConfigBuilder;
 import java.time.Duration;

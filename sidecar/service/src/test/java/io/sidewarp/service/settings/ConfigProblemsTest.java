@@ -1,12 +1,13 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.service.lifecycle;
+package io.sidewarp.service.settings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.settings.ConfigProblems;
 import io.smallrye.config.ConfigValidationException;
 import io.smallrye.config.PropertiesConfigSource;
 import java.io.IOException;

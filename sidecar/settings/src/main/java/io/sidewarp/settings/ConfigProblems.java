@@ -1,9 +1,8 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.service.lifecycle;
+package io.sidewarp.settings;
 
-import io.sidewarp.service.config.RenamedSettings;
 import io.smallrye.config.ConfigValidationException;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Rewrites error messages of the configuration library so that users can correct settings. Keeps unknown messages. */
-final class ConfigProblems {
+public final class ConfigProblems {
 
     private static final Pattern CODE = Pattern.compile("(?:[\\w.]+Exception: )?SRCFG\\d+: ");
     private static final Pattern WRONG = Pattern.compile(
@@ -24,7 +23,7 @@ final class ConfigProblems {
     private ConfigProblems() {}
 
     /** Describes values of a wrong type, such as letters for a number, and settings that do not exist. */
-    static String of(ConfigValidationException invalid) {
+    public static String of(ConfigValidationException invalid) {
         List<String> problems = new ArrayList<>();
         for (int i = 0; i < invalid.getProblemCount(); i++) {
             problems.add(problem(invalid.getProblem(i).getMessage()));
@@ -42,7 +41,7 @@ final class ConfigProblems {
     }
 
     /** Describes a configuration file that is unreadable or not in properties format. Empty for other failures. */
-    static Optional<String> unreadable(Throwable failure) {
+    public static Optional<String> unreadable(Throwable failure) {
         String message = String.valueOf(failure.getMessage());
         if (!(failure instanceof IllegalArgumentException)
                 || !CODE.matcher(message).lookingAt()) {
