@@ -25,7 +25,8 @@ rules:
     operations: [CREATE]
     scope: Namespaced
 admissionReviewVersions: [v1]
-sideEffects: None
+# A warning about a pod becomes an event of the pod's controller, but not in a dry run.
+sideEffects: NoneOnDryRun
 matchPolicy: Equivalent
 # Containers that another webhook adds later also get the socket and the regions.
 reinvocationPolicy: IfNeeded

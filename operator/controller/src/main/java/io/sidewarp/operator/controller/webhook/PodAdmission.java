@@ -31,27 +31,38 @@ import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 
 /**
- * Decides for the API server whether a new pod gets a sidecar, stays unchanged or is refused. Changes nothing in the
- * cluster, so dry runs and repeated calls are safe.
+ * Decides for the API server whether a new pod gets a sidecar, stays unchanged or is refused. The only effects in the
+ * cluster are events, which dry runs and repeated calls do not cause.
  */
 final class PodAdmission implements AdmissionRequestHandler {
     private static final Logger LOG = Logger.getLogger(PodAdmission.class);
     private static final String INJECTED = "injected";
+
+    /** A review of a pod that has its sidecar: the API server asks again after other webhooks. */
+    private static final String INJECTED_BEFORE = "injected-before";
+
     private static final String REFUSED = "refused";
 
     private final PodMutator mutator;
     private final NamespaceFacts facts;
+    private final OwnerWarnings ownerWarnings;
     private final MeterRegistry meters;
     private final Tracer tracer;
 
-    PodAdmission(PodMutator mutator, NamespaceFacts facts, MeterRegistry meters, Tracer tracer) {
+    PodAdmission(
+            PodMutator mutator,
+            NamespaceFacts facts,
+            OwnerWarnings ownerWarnings,
+            MeterRegistry meters,
+            Tracer tracer) {
         this.mutator = mutator;
         this.facts = facts;
+        this.ownerWarnings = ownerWarnings;
         this.meters = meters;
         this.tracer = tracer;
         // Alerts need a series before the first event is counted.
         Stream.concat(
-                        Stream.of(INJECTED, REFUSED),
+                        Stream.of(INJECTED, INJECTED_BEFORE, REFUSED),
                         Arrays.stream(SkipReason.values()).map(PodAdmission::name))
                 .forEach(this::counter);
     }
@@ -68,7 +79,11 @@ final class PodAdmission implements AdmissionRequestHandler {
                 .setAttribute("sidewarp.dry-run", Boolean.TRUE.equals(request.getDryRun()))
                 .startSpan();
         try (Scope scope = span.makeCurrent()) {
-            return decide(pod, namespace, span);
+            AdmissionResponse response = decide(pod, namespace, span);
+            if (!Boolean.TRUE.equals(request.getDryRun())) {
+                ownerWarnings.tell(pod, namespace, response.getWarnings());
+            }
+            return response;
         } finally {
             span.end();
         }
@@ -87,7 +102,7 @@ final class PodAdmission implements AdmissionRequestHandler {
                 InjectionRules.decide(pod, namespace, facts.labels(namespace), facts.of(namespace));
         return switch (decision) {
             case Inject inject -> {
-                count(INJECTED, span);
+                count(PodMutator.hasSidecar(pod) ? INJECTED_BEFORE : INJECTED, span);
                 span.setAttribute("sidewarp.profile", inject.profileName());
                 AdmissionResponse response =
                         AdmissionUtils.admissionResponseFromMutation(pod, mutator.mutate(pod, inject));

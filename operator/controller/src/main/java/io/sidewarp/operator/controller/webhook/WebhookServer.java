@@ -18,6 +18,7 @@ import io.opentelemetry.context.Scope;
 import io.opentelemetry.context.propagation.TextMapGetter;
 import io.quarkus.runtime.ShutdownEvent;
 import io.sidewarp.common.LogText;
+import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.SettingRules;
 import io.sidewarp.operator.controller.injection.PodMutator;
@@ -56,6 +57,7 @@ public class WebhookServer implements AutoCloseable {
     private final OperatorConfig config;
     private final CertificateStore certificates;
     private final NamespaceFacts facts;
+    private final OwnerWarnings ownerWarnings;
     private final KubernetesClient client;
     private final MeterRegistry meters;
     private final OpenTelemetry telemetry;
@@ -70,12 +72,14 @@ public class WebhookServer implements AutoCloseable {
             OperatorConfig config,
             CertificateStore certificates,
             NamespaceFacts facts,
+            EventRecorder events,
             KubernetesClient client,
             MeterRegistry meters,
             OpenTelemetry telemetry) {
         this.config = config;
         this.certificates = certificates;
         this.facts = facts;
+        this.ownerWarnings = new OwnerWarnings(events);
         this.client = client;
         this.meters = meters;
         this.telemetry = telemetry;
@@ -86,6 +90,7 @@ public class WebhookServer implements AutoCloseable {
         admission = new AdmissionController<>(new PodAdmission(
                 new PodMutator(config.sidecarImage(), config.version()),
                 facts,
+                ownerWarnings,
                 meters,
                 telemetry.getTracer("sidewarp-controller")));
         facts.start();
@@ -186,6 +191,7 @@ public class WebhookServer implements AutoCloseable {
     public void close() {
         certificates.close();
         facts.close();
+        ownerWarnings.close();
         ReviewListener listener = listener();
         if (listener != null) {
             listener.close();

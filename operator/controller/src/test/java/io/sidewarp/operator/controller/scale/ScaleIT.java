@@ -271,6 +271,6 @@ class ScaleIT {
     }
 
     private static double admissions() throws InterruptedException {
-        return controller.metric("sidewarp_operator_admissions_total", "injected");
+        return controller.metric("sidewarp_operator_admissions_total", "\"injected\"");
     }
 }

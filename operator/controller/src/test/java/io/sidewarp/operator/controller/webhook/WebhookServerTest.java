@@ -8,8 +8,11 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.zjsonpatch.JsonPatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
@@ -19,6 +22,7 @@ import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.controller.LogLines;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
@@ -173,6 +177,47 @@ class WebhookServerTest {
     }
 
     @Test
+    void theAuthorOfAJobFindsAWarningInAnEventOfTheJob(KubernetesClient client, TestNamespaces namespaces)
+            throws Exception {
+        String namespace = namespaces.create();
+        String review = """
+                {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "1",
+                 "operation": "CREATE", "namespace": "%s", "dryRun": %s, "object": {"apiVersion": "v1", "kind": "Pod",
+                 "metadata": {"annotations": {"sidewarp.io/inject": "enabled", "%s": "1"}, "ownerReferences":
+                 [{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "train-1", "controller": true}]},
+                 "spec": {"restartPolicy": "Never", "containers": [{"name": "app"}]}}}}
+                """;
+        try (Webhook webhook = new Webhook(client, namespace)) {
+            webhook.post(review.formatted(namespace, true, "sidewarp.io/dry"));
+            for (int i = 0; i < 2; i++) {
+                webhook.post(review.formatted(namespace, false, "sidewarp.io/first"));
+            }
+            webhook.post(review.formatted(namespace, false, "sidewarp.io/last"));
+
+            await().atMost(LIMIT)
+                    .untilAsserted(() -> assertThat(client.v1()
+                                    .events()
+                                    .inNamespace(namespace)
+                                    .list()
+                                    .getItems())
+                            .extracting(Event::getMessage)
+                            .anySatisfy(message -> assertThat(message).contains("sidewarp.io/last")));
+            assertThat(client.v1().events().inNamespace(namespace).list().getItems())
+                    .hasSize(2)
+                    .allSatisfy(event -> {
+                        assertThat(event.getInvolvedObject().getKind()).isEqualTo("Job");
+                        assertThat(event.getInvolvedObject().getName()).isEqualTo("train");
+                        assertThat(event.getInvolvedObject().getUid()).isEqualTo("train-1");
+                        assertThat(event.getType()).isEqualTo("Warning");
+                        assertThat(event.getReason()).isEqualTo("SidewarpWarning");
+                    })
+                    .extracting(Event::getMessage)
+                    .anySatisfy(message ->
+                            assertThat(message).startsWith("sidewarp: the annotation sidewarp.io/first has no effect"));
+        }
+    }
+
+    @Test
     void aNodeThatIsTooOldMakesSidecarsOrdinaryContainers(KubernetesClient client, TestNamespaces namespaces)
             throws Exception {
         String namespace = namespaces.create(Map.of("sidewarp.io/inject", "enabled"));
@@ -217,6 +262,23 @@ class WebhookServerTest {
         assertThat(spans.ended().getLast().getTraceId()).isNotEqualTo(trace);
     }
 
+    @Test
+    void aPodIsCountedOnceAlthoughTheApiServerAsksAgain(KubernetesClient client, TestNamespaces namespaces)
+            throws Exception {
+        String namespace = namespaces.create(Map.of("sidewarp.io/inject", "enabled"));
+        try (Webhook webhook = new Webhook(client, namespace)) {
+            ObjectMapper mapper = new ObjectMapper();
+            JsonNode review = mapper.readTree(REVIEW.formatted(namespace, ""));
+            ObjectNode request = (ObjectNode) review.get("request");
+
+            request.set("object", JsonPatch.apply(mapper.readTree(webhook.patch(namespace)), request.get("object")));
+            webhook.post(review.toString());
+
+            assertThat(webhook.counted("injected")).isEqualTo(1);
+            assertThat(webhook.counted("injected-before")).isEqualTo(1);
+        }
+    }
+
     /** Alerts want a series before there is anything to count. */
     @Test
     void eachDecisionHasACounterBeforeThereIsOne(KubernetesClient client, TestNamespaces namespaces) throws Exception {
@@ -225,6 +287,7 @@ class WebhookServerTest {
                     .extracting(counter -> counter.getId().getTag("decision"))
                     .containsExactlyInAnyOrder(
                             "injected",
+                            "injected-before",
                             "refused",
                             "not-asked-for",
                             "opted-out",
@@ -257,7 +320,13 @@ class WebhookServerTest {
             features = new ClusterFeatures(client);
             features.start();
             server = new WebhookServer(
-                    config, certificates, new NamespaceFacts(client, features), client, meters, telemetry);
+                    config,
+                    certificates,
+                    new NamespaceFacts(client, features),
+                    new EventRecorder(client, "sidewarp-controller"),
+                    client,
+                    meters,
+                    telemetry);
             server.start();
             await().atMost(LIMIT).until(() -> server.port() != 0);
             http = HttpClient.newBuilder().sslContext(trust(certificates)).build();
@@ -272,6 +341,11 @@ class WebhookServerTest {
                 request.headers(headers);
             }
             return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+        }
+
+        double counted(String decision) {
+            return meters.counter("sidewarp.operator.admissions", "decision", decision)
+                    .count();
         }
 
         /** Returns the patch for a pod. */
