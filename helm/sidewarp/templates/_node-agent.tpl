@@ -62,6 +62,7 @@ spec:
         - name: node-agent
           image: {{ include "sidewarp.image" (dict "root" . "image" .Values.nodeAgent.image) | quote }}
           imagePullPolicy: {{ .Values.image.pullPolicy }}
+          terminationMessagePolicy: FallbackToLogsOnError
           env:
             {{- $variables := include "sidewarp.nodeAgentVariables" . }}
             {{- include "sidewarp.withSettings" (dict "root" . "component" "nodeAgent" "environment" $variables) | nindent 12 }}
@@ -75,6 +76,8 @@ spec:
             httpGet:
               path: /q/health/live
               port: http
+            # The kubelet writes an event for each probe that fails.
+            initialDelaySeconds: 3
             periodSeconds: 2
             failureThreshold: 60
           livenessProbe:

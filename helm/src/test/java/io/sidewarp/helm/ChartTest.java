@@ -82,6 +82,23 @@ class ChartTest {
         }
     }
 
+    @Test
+    void keepsTheReasonOfAnExitInTheStatusOfThePod(@TempDir Path scratch) throws IOException {
+        String rendered = Chart.render(Chart.RECENT);
+        assertThat(List.of(
+                        Chart.find(rendered, Deployment.class, "sidewarp-controller")
+                                .getSpec()
+                                .getTemplate(),
+                        nodeAgent(rendered).getSpec().getTemplate(),
+                        Chart.find(Chart.renderCleanUp(Chart.RECENT, scratch), Job.class, "sidewarp-uninstall")
+                                .getSpec()
+                                .getTemplate()))
+                .flatExtracting(template -> template.getSpec().getContainers())
+                .extracting("terminationMessagePolicy")
+                .hasSize(3)
+                .containsOnly("FallbackToLogsOnError");
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {9443, 10250})
     void leadsTheWebhooksServiceToTheController(int listening) {
