@@ -24,7 +24,8 @@ import java.util.stream.Stream;
 /**
  * A file of the test resources with a custom resource. The first document is the input of a user. A second document of
  * {@code valid-*.yaml} has the members that the API server returns. Files {@code invalid-*.yaml} begin with comments.
- * The comment {@code # refused: a; b} lists texts that the refusal must contain. The comment {@code # needs: CEL} says
+ * The comment {@code # refused: a; b} lists texts that the refusal must contain: the member, and values of the rule. The
+ * wording differs between versions of the API server. The comment {@code # needs: CEL} says
  * that only CEL rules refuse the file.
  */
 record Sample(Class<? extends CustomResource<?, ?>> type, Path file, List<String> documents) {
