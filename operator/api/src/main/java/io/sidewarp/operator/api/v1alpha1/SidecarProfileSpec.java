@@ -81,15 +81,21 @@ public record SidecarProfileSpec(
         @Default("Auto")
         SidecarPlacement placement,
 
-        @JsonPropertyDescription("User of the sidecar. 0 is refused.") @Min(1) @Max(2147483647) @Default("7471")
+        @JsonPropertyDescription(
+                "User of the sidecar. 0 is refused. Unset: runAsUser of the pod, else the first user that OpenShift allows"
+                        + " in the namespace, else 7471.")
+        @Min(1)
+        @Max(2147483647)
+        @Nullable
         Long runAsUser,
 
         @JsonPropertyDescription(
                 "Group of the sidecar. The pod gets it as a supplementary group, so that applications can open"
-                        + " the API socket and the shared regions.")
+                        + " the API socket and the shared regions. Unset: fsGroup of the pod, else the first group that"
+                        + " OpenShift allows in the namespace, else 7471.")
         @Min(1)
         @Max(2147483647)
-        @Default("7471")
+        @Nullable
         Long runAsGroup,
 
         @JsonPropertyDescription(
@@ -98,6 +104,13 @@ public record SidecarProfileSpec(
         @Max(65535)
         @Default("9464")
         Integer managementPort,
+
+        @JsonPropertyDescription(
+                "TCP ports at which applications of the pod and its peers accept RDMA connections. In a mesh of Istio or"
+                        + " Linkerd, connections to these ports and to managementPort do not go through the proxy.")
+        @Size(max = 32)
+        @Default("[7471, 7472]")
+        List<@Min(1) @Max(65535) Integer> rdmaPorts,
 
         @JsonPropertyDescription("Log level of the sidecar.") @Default("INFO")
         LogLevel logLevel,
@@ -126,9 +139,8 @@ public record SidecarProfileSpec(
         sharedMemory = sharedMemory == null ? new Quantity("1Gi") : sharedMemory;
         mountPath = mountPath == null ? "/run/sidewarp" : mountPath;
         placement = placement == null ? SidecarPlacement.AUTO : placement;
-        runAsUser = runAsUser == null ? 7471 : runAsUser;
-        runAsGroup = runAsGroup == null ? 7471 : runAsGroup;
         managementPort = managementPort == null ? 9464 : managementPort;
+        rdmaPorts = rdmaPorts == null ? List.of(7471, 7472) : List.copyOf(rdmaPorts);
         logLevel = logLevel == null ? LogLevel.INFO : logLevel;
         settings = settings == null ? Map.of() : Map.copyOf(settings);
     }
@@ -137,6 +149,6 @@ public record SidecarProfileSpec(
     @SuppressWarnings("NullAway") // Each null becomes its default.
     public static SidecarProfileSpec defaults() {
         return new SidecarProfileSpec(
-                null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+                null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
     }
 }

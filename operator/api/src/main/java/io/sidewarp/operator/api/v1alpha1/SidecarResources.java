@@ -16,13 +16,14 @@ import org.jspecify.annotations.Nullable;
 public record SidecarResources(
         @JsonPropertyDescription(
                 "Resources that are reserved for the sidecar. Unset: cpu 100m and memory 256Mi, independent of"
-                        + " sharedMemory.")
+                        + " sharedMemory. In a pod of the class Guaranteed, the sidecar's requests are its limits.")
         Map<String, Quantity> requests,
 
         @JsonPropertyDescription(
                 "Limits of the sidecar. Unset: no CPU limit, and a memory limit of 1Gi plus what the shared regions can"
                         + " take. If the whole pod has a lower memory limit, the sidecar has none of its own. A memory"
-                        + " limit must be above sharedMemory. Pods whose own shared volume is in huge pages need a"
+                        + " limit must be above sharedMemory. In a pod of the class Guaranteed, the CPU limit that is"
+                        + " unset is the request, at least 500m. Pods whose own shared volume is in huge pages need a"
                         + " limit of huge pages too, such as hugepages-2Mi.")
         @Nullable
         Map<String, Quantity> limits) {

@@ -6,6 +6,7 @@ package io.sidewarp.operator.controller.injection;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -24,6 +25,7 @@ public sealed interface InjectionDecision {
      * @param claimTemplate ResourceClaimTemplate of a claim for these devices; empty for the extended resource
      * @param sharedMemory size of the volume for shared regions
      * @param nativeSidecar whether the sidecar is an init container that keeps running
+     * @param namespaceAnnotations annotations of the pod's namespace
      */
     record Inject(
             String profileName,
@@ -34,7 +36,8 @@ public sealed interface InjectionDecision {
             String rnicResource,
             Optional<String> claimTemplate,
             Quantity sharedMemory,
-            boolean nativeSidecar)
+            boolean nativeSidecar,
+            Map<String, String> namespaceAnnotations)
             implements InjectionDecision {}
 
     /**

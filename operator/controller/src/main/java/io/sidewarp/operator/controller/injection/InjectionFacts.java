@@ -5,10 +5,14 @@ package io.sidewarp.operator.controller.injection;
 
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.controller.cache.KubernetesFeature;
+import java.util.Map;
 import java.util.Optional;
 
 /** Facts about the cluster for the decision about a pod. */
 public interface InjectionFacts {
+    /** Returns the annotations of the pod's namespace. */
+    Map<String, String> namespaceAnnotations();
+
     /** Returns a profile of the pod's namespace. */
     Optional<SidecarProfileSpec> profile(String name);
 

@@ -201,7 +201,7 @@ public final class InjectionRules {
                     + ", which ends before an ordinary sidecar starts; do not name it, or use a native sidecar, which"
                     + " needs Kubernetes 1.29 or later, on each Linux node too, and the placement Auto or Native");
         });
-        checkNames(pod, annotations, profile, containers);
+        checkNames(pod, profile, containers);
         checkPorts(pod.getSpec(), profile.managementPort(), ended);
         HugePages.whatIsWrong(pod.getSpec(), profile, profileName)
                 .or(() -> PodResources.whatIsWrong(pod.getSpec(), profile, profileName, memory, asNative))
@@ -223,7 +223,8 @@ public final class InjectionRules {
                         ? Optional.empty()
                         : claimTemplate(profile, profileName, namespace, rnics, facts),
                 sharedMemory,
-                asNative);
+                asNative,
+                facts.namespaceAnnotations());
     }
 
     /**
@@ -308,11 +309,9 @@ public final class InjectionRules {
     }
 
     /** Checks that names and mounts of the pod do not collide with the additions, unless they were added before. */
-    private static void checkNames(
-            Pod pod, Map<String, String> annotations, SidecarProfileSpec profile, Set<String> containers) {
-        boolean injectedBefore = annotations.containsKey(INJECTED);
+    private static void checkNames(Pod pod, SidecarProfileSpec profile, Set<String> containers) {
         List<Container> all = PodMutator.containers(pod.getSpec()).toList();
-        if (!injectedBefore) {
+        if (!PodMutator.hasSidecar(pod)) {
             if (all.stream().anyMatch(container -> container.getName().equals(PodMutator.SIDECAR))) {
                 throw new RefusedException("the pod has a container of its own named " + PodMutator.SIDECAR
                         + "; rename it, or opt out with " + INJECT + ": disabled");

@@ -102,11 +102,14 @@ public final class PodMutator {
     /** Returns a copy of {@code original} with its sidecar. */
     public Pod mutate(Pod original, InjectionDecision.Inject decision) {
         Pod pod = new PodBuilder(original).build();
-        annotate(pod, decision);
+        boolean injectedBefore = hasSidecar(pod);
+        MeshPorts mesh = new MeshPorts(decision.profile());
+        annotate(pod, decision, mesh, injectedBefore);
         PodSpec spec = pod.getSpec();
+        mesh.extendInitContainers(spec);
         volumes(spec, decision);
         decision.claimTemplate().ifPresent(template -> claim(spec, template));
-        if (containers(spec).noneMatch(container -> container.getName().equals(SIDECAR))) {
+        if (!injectedBefore) {
             Container sidecar = sidecar(spec, decision);
             if (decision.nativeSidecar()) {
                 // The sidecar is the first init container, so that the pod's own init containers can use it.
@@ -118,18 +121,38 @@ public final class PodMutator {
         containers(spec)
                 .filter(container -> decision.containers().contains(container.getName()))
                 .forEach(container -> connect(container, decision.profile()));
-        group(spec, decision.profile());
+        group(spec, identity(spec, decision).group());
         pullSecrets(spec, decision.profile());
         return pod;
     }
 
-    private void annotate(Pod pod, InjectionDecision.Inject decision) {
+    /**
+     * Returns whether a pod has its sidecar already. Only the containers tell: annotations and volumes are copied from
+     * pods that have a sidecar into templates of pods that have none.
+     */
+    public static boolean hasSidecar(Pod pod) {
+        return containers(pod.getSpec()).anyMatch(PodMutator::isSidecar);
+    }
+
+    private static boolean isSidecar(Container container) {
+        return SIDECAR.equals(container.getName())
+                && container.getVolumeMounts().stream()
+                        .anyMatch(mount -> API_VOLUME.equals(mount.getName()) && HOME.equals(mount.getMountPath()));
+    }
+
+    private static SidecarIdentity identity(PodSpec spec, InjectionDecision.Inject decision) {
+        return SidecarIdentity.of(spec, decision.profile(), decision.namespaceAnnotations());
+    }
+
+    private void annotate(Pod pod, InjectionDecision.Inject decision, MeshPorts mesh, boolean injectedBefore) {
         ObjectMeta metadata = Optional.ofNullable(pod.getMetadata()).orElseGet(ObjectMeta::new);
         pod.setMetadata(metadata);
         Map<String, String> annotations = copy(metadata.getAnnotations());
-        annotations.putIfAbsent(
-                SidewarpApi.INJECTED, "profile=" + decision.profileName() + ",version=" + operatorVersion);
+        if (!injectedBefore) {
+            annotations.put(SidewarpApi.INJECTED, "profile=" + decision.profileName() + ",version=" + operatorVersion);
+        }
         decision.networks().ifPresent(networks -> annotations.put(SidewarpApi.NETWORKS, networks));
+        annotations.putAll(mesh.annotations(annotations, decision.namespaceAnnotations()));
         metadata.setAnnotations(annotations);
         Map<String, String> labels = copy(metadata.getLabels());
         labels.put(SidewarpApi.SIDECAR_LABEL, "true");
@@ -175,6 +198,7 @@ public final class PodMutator {
 
     private Container sidecar(PodSpec spec, InjectionDecision.Inject decision) {
         SidecarProfileSpec profile = decision.profile();
+        SidecarIdentity identity = identity(spec, decision);
         ContainerBuilder builder = new ContainerBuilder()
                 .withName(SIDECAR)
                 .withImage(Objects.requireNonNullElse(profile.image(), image))
@@ -189,13 +213,14 @@ public final class PodMutator {
                 .withContainerPort(profile.managementPort())
                 .withProtocol("TCP")
                 .endPort()
-                // The sidecar has 60 s to start, because a node may start many pods at once.
-                .withStartupProbe(probe(profile, "/q/health/ready", 1, 60))
+                // The sidecar writes to its log why it does not start.
+                .withTerminationMessagePolicy("FallbackToLogsOnError")
+                .withStartupProbe(startupProbe(profile))
                 .withReadinessProbe(probe(profile, "/q/health/ready", 5, 3))
                 .withLivenessProbe(probe(profile, "/q/health/live", 10, 3))
                 .withNewSecurityContext()
-                .withRunAsUser(profile.runAsUser())
-                .withRunAsGroup(profile.runAsGroup())
+                .withRunAsUser(identity.user())
+                .withRunAsGroup(identity.group())
                 .withRunAsNonRoot(true)
                 .withReadOnlyRootFilesystem(true)
                 .withAllowPrivilegeEscalation(false)
@@ -279,6 +304,9 @@ public final class PodMutator {
         Map<String, Quantity> requests = new TreeMap<>(sidecar.requests());
         Map<String, Quantity> limits =
                 PodResources.limitsOfSidecar(spec, sidecar, PodSharedVolume.memory(spec, decision.sharedMemory()));
+        if (PodResources.isGuaranteed(spec)) {
+            PodResources.makeGuaranteed(requests, limits, PodSharedVolume.memory(spec, decision.sharedMemory()));
+        }
         ResourceRequirementsBuilder builder = new ResourceRequirementsBuilder();
         if (decision.claimTemplate().isPresent()) {
             builder.addNewClaim().withName(PodClaim.NAME).endClaim();
@@ -288,6 +316,16 @@ public final class PodMutator {
             limits.put(decision.rnicResource(), count);
         }
         return builder.withRequests(requests).withLimits(limits).build();
+    }
+
+    /**
+     * The kubelet writes an event for each probe that fails, and a sidecar takes 1 s to 2 s to start. It has 60 s,
+     * because a node may start many pods at once.
+     */
+    private static Probe startupProbe(SidecarProfileSpec profile) {
+        Probe probe = probe(profile, "/q/health/ready", 1, 60);
+        probe.setInitialDelaySeconds(2);
+        return probe;
     }
 
     private static Probe probe(SidecarProfileSpec profile, String path, int periodSeconds, int failureThreshold) {
@@ -343,12 +381,18 @@ public final class PodMutator {
         return new VolumeMountBuilder().withName(volume).withMountPath(path).build();
     }
 
-    /** Adds the sidecar's group to all containers. The socket and the regions belong to this group, with mode 0660. */
-    private static void group(PodSpec spec, SidecarProfileSpec profile) {
+    /**
+     * Adds the sidecar's group to all containers, which have {@code fsGroup} already. The socket and the regions belong
+     * to this group, with mode 0660.
+     */
+    private static void group(PodSpec spec, Long group) {
         PodSecurityContext context =
                 Optional.ofNullable(spec.getSecurityContext()).orElseGet(PodSecurityContext::new);
+        if (group.equals(context.getFsGroup())) {
+            return;
+        }
         context.setSupplementalGroups(
-                withMissing(context.getSupplementalGroups(), List.of(profile.runAsGroup()), Function.identity()));
+                withMissing(context.getSupplementalGroups(), List.of(group), Function.identity()));
         spec.setSecurityContext(context);
     }
 

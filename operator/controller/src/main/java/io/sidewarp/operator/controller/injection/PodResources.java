@@ -28,7 +28,47 @@ final class PodResources {
     private static final Pattern COUNTABLE =
             Pattern.compile("[0-9]{1,18}([.][0-9]{1,18})?([numk]|Ki|[MGTPE]i?|[eE][0-9]{1,2})?");
 
+    /** Least limit of CPU of a sidecar that must have a limit. With less, a sidecar takes long to start. */
+    private static final Quantity LEAST_CPU_LIMIT = new Quantity("500m");
+
     private PodResources() {}
+
+    /**
+     * Returns whether Kubernetes puts a pod without its sidecar into the class Guaranteed because of its containers. The
+     * resources of a whole pod decide alone, whatever its sidecar has.
+     */
+    static boolean isGuaranteed(PodSpec spec) {
+        return limits(spec.getResources()).isEmpty()
+                && requests(spec.getResources()).isEmpty()
+                && PodMutator.containers(spec)
+                        .map(Container::getResources)
+                        .allMatch(resources -> isGuaranteed(resources, "cpu") && isGuaranteed(resources, MEMORY));
+    }
+
+    private static boolean isGuaranteed(@Nullable ResourceRequirements resources, String name) {
+        Quantity limit = limits(resources).get(name);
+        if (limit == null) {
+            return false;
+        }
+        Quantity request = requests(resources).getOrDefault(name, limit);
+        return amount(limit).signum() > 0 && amount(limit).compareTo(amount(request)) == 0;
+    }
+
+    /**
+     * Makes the requests of a sidecar equal to its limits, so that a pod of the class Guaranteed stays in this class.
+     *
+     * @param sharedMemory how much of the sidecar's memory shared regions of the pod can take
+     */
+    static void makeGuaranteed(Map<String, Quantity> requests, Map<String, Quantity> limits, Quantity sharedMemory) {
+        limits.computeIfAbsent("cpu", cpu -> larger(requests.get(cpu), LEAST_CPU_LIMIT));
+        limits.computeIfAbsent(
+                MEMORY, memory -> larger(requests.get(memory), SidecarResources.memoryWith(sharedMemory)));
+        requests.putAll(limits);
+    }
+
+    private static Quantity larger(@Nullable Quantity request, Quantity other) {
+        return request != null && amount(request).compareTo(amount(other)) > 0 ? request : other;
+    }
 
     /**
      * Returns the limits of the sidecar in a pod. If the default memory limit is above that of the pod, the sidecar has

@@ -4,6 +4,7 @@
 package io.sidewarp.operator.controller.webhook;
 
 import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.sidewarp.common.LogText;
@@ -71,17 +72,23 @@ public class NamespaceFacts implements AutoCloseable {
     }
 
     Map<String, String> labels(String name) {
-        Namespace cached = namespaces.getStore().getByKey(name);
-        Namespace namespace =
-                cached == null ? client.namespaces().withName(name).get() : cached;
-        return namespace == null || namespace.getMetadata().getLabels() == null
-                ? Map.of()
-                : namespace.getMetadata().getLabels();
+        return metadata(name).map(ObjectMeta::getLabels).orElseGet(Map::of);
+    }
+
+    private Optional<ObjectMeta> metadata(String name) {
+        return Optional.ofNullable(namespaces.getStore().getByKey(name))
+                .or(() -> Optional.ofNullable(client.namespaces().withName(name).get()))
+                .map(Namespace::getMetadata);
     }
 
     /** Returns the facts for pods of a namespace. */
     InjectionFacts of(String namespace) {
         return new InjectionFacts() {
+            @Override
+            public Map<String, String> namespaceAnnotations() {
+                return metadata(namespace).map(ObjectMeta::getAnnotations).orElseGet(Map::of);
+            }
+
             @Override
             public Optional<SidecarProfileSpec> profile(String name) {
                 return NamespaceFacts.this.profile(namespace, name);

@@ -201,6 +201,16 @@ class InjectionRulesTest {
                         pod("", "initContainers: [{name: sidewarp, image: x}]"),
                         "a container of its own named sidewarp"),
                 argumentSet(
+                        "container of that name, with the annotation of another pod",
+                        true,
+                        pod("sidewarp.io/injected: 'profile=p'", "containers: [{name: sidewarp, image: x}]"),
+                        "a container of its own named sidewarp"),
+                argumentSet(
+                        "volume for the socket, with the annotation of another pod",
+                        true,
+                        pod("sidewarp.io/injected: 'profile=p'", "volumes: [{name: sidewarp-api, emptyDir: {}}]"),
+                        "a volume of its own named sidewarp-api; rename it"),
+                argumentSet(
                         "volume for the socket",
                         true,
                         pod("", "volumes: [{name: sidewarp-api, emptyDir: {medium: Memory}}]"),

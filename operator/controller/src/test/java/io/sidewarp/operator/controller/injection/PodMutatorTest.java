@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.fabric8.kubernetes.api.model.SecurityContext;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
@@ -201,7 +202,8 @@ class PodMutatorTest {
                 "sidewarp.io/rnic",
                 Optional.empty(),
                 new Quantity("1Gi"),
-                true);
+                true,
+                Map.of());
 
         Pod pod = MUTATOR.mutate(parse(RICH), decision);
 
@@ -220,7 +222,7 @@ class PodMutatorTest {
         Pod pod = MUTATOR.mutate(parse(RICH), inject("{imagePullSecrets: [mine, ours]}", true, 0));
 
         assertThat(environment(container(pod, "app"))).containsEntry("SIDEWARP_API", "mine");
-        assertThat(pod.getSpec().getSecurityContext().getSupplementalGroups()).containsExactly(5L, 7471L);
+        assertThat(pod.getSpec().getSecurityContext().getSupplementalGroups()).containsExactly(5L);
         assertThat(pod.getSpec().getSecurityContext().getFsGroup()).isEqualTo(6);
         assertThat(pod.getSpec().getImagePullSecrets()).extracting("name").containsExactly("mine", "ours");
         assertThat(pod.getSpec().getAdditionalProperties()).containsKey("futureField");
@@ -241,7 +243,8 @@ class PodMutatorTest {
                 "openshift.io/sidewarp_e810",
                 Optional.empty(),
                 profile.sharedMemory(),
-                true);
+                true,
+                Map.of());
 
         Pod pod = MUTATOR.mutate(parse(SIMPLE), decision);
 
@@ -327,7 +330,8 @@ class PodMutatorTest {
                 "sidewarp.io/rnic",
                 Optional.empty(),
                 new Quantity("4Gi"),
-                true);
+                true,
+                Map.of());
 
         Container sidecar = sidecar(MUTATOR.mutate(parse(SIMPLE), decision));
 
@@ -388,6 +392,185 @@ class PodMutatorTest {
         assertThat(MUTATOR.mutate(once, decision)).isEqualTo(once);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            nullValues = "-",
+            value = {
+                // profile; security context of the pod; user; group; supplemental groups
+                "{}; {}; 7471; 7471; 7471",
+                "{}; {runAsUser: 1000, fsGroup: 2000}; 1000; 2000; -",
+                "{}; {runAsUser: 0, fsGroup: 0}; 7471; 7471; 7471",
+                "{runAsUser: 3000, runAsGroup: 4000}; {runAsUser: 1000, fsGroup: 2000}; 3000; 4000; 4000",
+                "{runAsGroup: 2000}; {fsGroup: 2000}; 7471; 2000; -",
+            })
+    void theSidecarHasTheUserOfThePodAndTheGroupOfItsVolumes(
+            String profile, String context, long user, long group, Long supplemental) {
+        Pod pod = MUTATOR.mutate(
+                parse("{apiVersion: v1, kind: Pod, spec: {securityContext: " + context
+                        + ", containers: [{name: app, image: a}]}}"),
+                inject(profile, true, 0));
+
+        assertThat(sidecar(pod).getSecurityContext().getRunAsUser()).isEqualTo(user);
+        assertThat(sidecar(pod).getSecurityContext().getRunAsGroup()).isEqualTo(group);
+        assertThat(pod.getSpec().getSecurityContext().getSupplementalGroups())
+                .isEqualTo(supplemental == null ? List.of() : List.of(supplemental));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                // uid-range; supplemental-groups; profile; user; group
+                "1000650000/10000; 1000660000/10000; {}; 1000650000; 1000660000",
+                "1000650000-1000659999; 1000660000/10000,5/6; {}; 1000650000; 1000660000",
+                "1000650000/10000; 1000660000/10000; {runAsUser: 1000, runAsGroup: 2000}; 1000; 2000",
+                "0/10; none; {}; 7471; 7471",
+            })
+    void theSidecarHasTheUserAndTheGroupThatOpenShiftAllowsInTheNamespace(
+            String users, String groups, String profile, long user, long group) {
+        Pod pod = MUTATOR.mutate(
+                parse(SIMPLE),
+                inject(
+                        profile,
+                        true,
+                        0,
+                        Map.of(
+                                "openshift.io/sa.scc.uid-range",
+                                users,
+                                "openshift.io/sa.scc.supplemental-groups",
+                                groups)));
+
+        assertThat(sidecar(pod).getSecurityContext().getRunAsUser()).isEqualTo(user);
+        assertThat(sidecar(pod).getSecurityContext().getRunAsGroup()).isEqualTo(group);
+        assertThat(pod.getSpec().getSecurityContext().getSupplementalGroups()).containsExactly(group);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                // resources of the application; profile; requests of the sidecar; limits of the sidecar
+                "{limits: {cpu: 1, memory: 1Gi}}; {}; {cpu: 500m, memory: 2Gi}; {cpu: 500m, memory: 2Gi}",
+                "{limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 1000m, memory: 1024Mi}}; {resources: {requests: {cpu: 2}}};"
+                        + " {cpu: 2, memory: 2Gi}; {cpu: 2, memory: 2Gi}",
+                "{limits: {cpu: 1, memory: 1Gi}}; {resources: {limits: {cpu: 3, hugepages-2Mi: 4Mi}}};"
+                        + " {cpu: 3, memory: 2Gi, hugepages-2Mi: 4Mi}; {cpu: 3, memory: 2Gi, hugepages-2Mi: 4Mi}",
+                "{limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 1, memory: 512Mi}}; {}; {cpu: 100m, memory: 256Mi};"
+                        + " {memory: 2Gi}",
+                "{limits: {memory: 1Gi}}; {}; {cpu: 100m, memory: 256Mi}; {memory: 2Gi}",
+                "{}; {}; {cpu: 100m, memory: 256Mi}; {memory: 2Gi}",
+            })
+    void aPodOfTheClassGuaranteedStaysInThisClass(String resources, String profile, String requests, String limits) {
+        Pod pod = MUTATOR.mutate(
+                parse("{apiVersion: v1, kind: Pod, spec: {containers: [{name: app, image: a, resources: " + resources
+                        + "}]}}"),
+                inject(profile, true, 0));
+
+        assertThat(sidecar(pod).getResources())
+                .isEqualTo(
+                        Yaml.parse("{requests: " + requests + ", limits: " + limits + "}", ResourceRequirements.class));
+    }
+
+    @Test
+    void anInitContainerCountsForTheClassOfAPod() {
+        Pod pod = MUTATOR.mutate(parse("""
+                {apiVersion: v1, kind: Pod, spec: {initContainers: [{name: setup, image: a}],
+                  containers: [{name: app, image: a, resources: {limits: {cpu: 1, memory: 1Gi}}}]}}
+                """), inject("{}", true, 0));
+
+        assertThat(sidecar(pod).getResources().getLimits()).doesNotContainKey("cpu");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            nullValues = "-",
+            value = {
+                // profile; annotation; value of the pod; value of the namespace; expected
+                "{}; traffic.sidecar.istio.io/excludeInboundPorts; -; -; 9464,7471,7472",
+                "{}; traffic.sidecar.istio.io/excludeInboundPorts; 8080, 7471; -; 8080,7471,9464,7472",
+                "{}; traffic.sidecar.istio.io/excludeInboundPorts; *; -; *",
+                "{}; traffic.sidecar.istio.io/excludeInboundPorts; -; 80; 9464,7471,7472",
+                "{}; traffic.sidecar.istio.io/excludeOutboundPorts; -; -; 7471,7472",
+                "{}; config.linkerd.io/skip-inbound-ports; -; -; 4567,4568,9464,7471,7472",
+                "{}; config.linkerd.io/skip-inbound-ports; 7000-8000; 80; 7000-8000,9464",
+                "{}; config.linkerd.io/skip-outbound-ports; -; 80; 80,7471,7472",
+                "{rdmaPorts: [18515], managementPort: 9465}; config.linkerd.io/skip-inbound-ports; 25; -; 25,9465,18515",
+                "{rdmaPorts: []}; traffic.sidecar.istio.io/excludeOutboundPorts; -; -; -",
+            })
+    void theProxyOfAMeshLeavesProbesAndRdmaAlone(
+            String profile, String annotation, String ofPod, String ofNamespace, String expected) {
+        Pod original = parse(RICH);
+        original.getMetadata().setAnnotations(ofPod == null ? Map.of() : Map.of(annotation, ofPod));
+
+        Pod pod = MUTATOR.mutate(
+                original, inject(profile, true, 0, ofNamespace == null ? Map.of() : Map.of(annotation, ofNamespace)));
+
+        assertThat(pod.getMetadata().getAnnotations().get(annotation)).isEqualTo(expected);
+    }
+
+    /** Injectors of meshes run before this webhook, and do not read annotations of later webhooks. */
+    @Test
+    void theInitContainerOfAMeshIsTold() {
+        Pod pod = MUTATOR.mutate(parse("""
+                apiVersion: v1
+                kind: Pod
+                spec:
+                  initContainers:
+                  - {name: istio-init, image: i, args: [istio-iptables, -b, '*', -d, '15090,15021,15020', --log_as_json]}
+                  - {name: linkerd-init, image: l, args: [--inbound-ports-to-ignore, '4190,7471', --outbound-ports-to-ignore, '4567']}
+                  - {name: setup, image: s, args: [-d, '1']}
+                  containers: [{name: app, image: a}]
+                """), inject("{}", true, 0));
+
+        assertThat(container(pod, "istio-init").getArgs())
+                .containsExactly(
+                        "istio-iptables",
+                        "-b",
+                        "*",
+                        "-d",
+                        "15090,15021,15020,9464,7471,7472",
+                        "--log_as_json",
+                        "-o",
+                        "7471,7472");
+        assertThat(container(pod, "linkerd-init").getArgs())
+                .containsExactly(
+                        "--inbound-ports-to-ignore",
+                        "4190,7471,9464,7472",
+                        "--outbound-ports-to-ignore",
+                        "4567,7471,7472");
+        assertThat(container(pod, "setup").getArgs()).containsExactly("-d", "1");
+        assertThat(MUTATOR.mutate(pod, inject("{}", true, 0))).isEqualTo(pod);
+    }
+
+    @Test
+    void theAnnotationOfAnotherPodIsReplaced() {
+        Pod original = parse(RICH);
+        original.getMetadata().setAnnotations(Map.of("sidewarp.io/injected", "profile=other,version=0.1"));
+
+        Pod pod = MUTATOR.mutate(original, inject("{}", true, 0));
+
+        assertThat(pod.getMetadata().getAnnotations()).containsEntry("sidewarp.io/injected", "profile=p,version=1.0");
+        assertThat(sidecar(pod).getImage()).isEqualTo("example/sidecar:1");
+    }
+
+    @Test
+    void theKubeletProbesASidecarThatHadTimeToStart() {
+        Container sidecar = sidecar(MUTATOR.mutate(parse(SIMPLE), inject("{}", true, 0)));
+
+        assertThat(sidecar.getStartupProbe().getInitialDelaySeconds()).isEqualTo(2);
+        assertThat(sidecar.getStartupProbe().getPeriodSeconds()
+                        * sidecar.getStartupProbe().getFailureThreshold())
+                .isGreaterThanOrEqualTo(60);
+    }
+
+    @Test
+    void theReasonOfAnExitIsInTheStatusOfThePod() {
+        assertThat(sidecar(MUTATOR.mutate(parse(SIMPLE), inject("{}", true, 0))).getTerminationMessagePolicy())
+                .isEqualTo("FallbackToLogsOnError");
+    }
+
     @Test
     void aContainerThatCameLaterGetsTheMountsToo() {
         Pod once = MUTATOR.mutate(parse(SIMPLE), inject("{}", true, 0));
@@ -401,7 +584,8 @@ class PodMutatorTest {
                 "sidewarp.io/rnic",
                 Optional.empty(),
                 new Quantity("1Gi"),
-                true);
+                true,
+                Map.of());
 
         assertThat(mounts(MUTATOR.mutate(once, again), "late")).containsKeys("sidewarp-api", "sidewarp-shared");
     }
@@ -450,6 +634,11 @@ class PodMutatorTest {
     }
 
     private static Inject inject(String profile, boolean nativeSidecar, int rnics) {
+        return inject(profile, nativeSidecar, rnics, Map.of());
+    }
+
+    private static Inject inject(
+            String profile, boolean nativeSidecar, int rnics, Map<String, String> namespaceAnnotations) {
         SidecarProfileSpec spec = profile(profile);
         return new Inject(
                 "p",
@@ -460,7 +649,8 @@ class PodMutatorTest {
                 "sidewarp.io/rnic",
                 Optional.empty(),
                 spec.sharedMemory(),
-                nativeSidecar);
+                nativeSidecar,
+                namespaceAnnotations);
     }
 
     private static Container sidecar(Pod pod) {

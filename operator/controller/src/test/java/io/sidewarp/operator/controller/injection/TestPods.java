@@ -52,6 +52,11 @@ final class TestPods {
             Map<String, SidecarProfileSpec> profiles, Set<KubernetesFeature> server, Set<KubernetesFeature> cluster) {
         return new InjectionFacts() {
             @Override
+            public Map<String, String> namespaceAnnotations() {
+                return Map.of();
+            }
+
+            @Override
             public Optional<SidecarProfileSpec> profile(String name) {
                 return Optional.ofNullable(profiles.get(name));
             }
