@@ -187,7 +187,8 @@ class RealApiServerTest {
         assertForbidden(() -> agent.resources(IwarpNicPolicy.class).list());
         assertThat(agent.pods().inNamespace(Chart.NAMESPACE).withName("none").get())
                 .isNull();
-        assertForbidden(() -> agent.pods().inNamespace(Chart.NAMESPACE).list());
+        assertForbidden(
+                () -> agent.pods().inNamespace(Chart.NAMESPACE).list());
         assertForbidden(() -> agent.secrets().inNamespace(Chart.NAMESPACE).list());
     }
 

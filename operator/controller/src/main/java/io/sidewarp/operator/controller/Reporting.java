@@ -11,7 +11,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
 import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.webhook.NamespaceFacts;
 import io.sidewarp.operator.controller.webhook.WebhookServer;
+import io.smallrye.health.api.Wellness;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.context.Dependent;
 import jakarta.enterprise.inject.Produces;
@@ -32,6 +34,19 @@ final class Reporting {
     HealthCheck readiness(WebhookServer webhook) {
         return () ->
                 HealthCheckResponse.named("webhook").status(webhook.isReady()).build();
+    }
+
+    /**
+     * Wellness: the caches of the webhook follow the API server. No probe asks for it, since the webhook answers from
+     * its caches while the API server is away. The readiness check of the Java Operator SDK covers the reconcilers.
+     */
+    @Produces
+    @Wellness
+    @ApplicationScoped
+    HealthCheck wellness(NamespaceFacts facts) {
+        return () -> HealthCheckResponse.named("api-server-watch")
+                .status(facts.isWatching())
+                .build();
     }
 
     /** Provides the recorder by which reconcilers report transitions. */

@@ -75,9 +75,9 @@ public record IwarpNodeStatus(
         evictions = evictions == null ? List.of() : List.copyOf(evictions);
     }
 
-    /** Returns this status without the time of the report, to compare two reports. */
-    public IwarpNodeStatus withoutReportTime() {
-        return with(conditions, null);
+    /** Returns this status with another time of the report. Reports are compared without a time. */
+    public IwarpNodeStatus reportedAt(@Nullable String time) {
+        return with(conditions, time);
     }
 
     /** Returns the part of this status that the node agent writes: without the condition of the controller. */

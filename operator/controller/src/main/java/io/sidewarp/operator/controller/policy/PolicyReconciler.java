@@ -217,8 +217,8 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
                         updated.getMetadata().getGeneration(), former.getMetadata().getGeneration())
                 && updated.isMarkedForDeletion() == former.isMarkedForDeletion()
                 && updated.reported().isPresent()
-                && updated.getStatus().withoutReportTime().equals(former.reported()
-                        .map(IwarpNodeStatus::withoutReportTime)
+                && updated.getStatus().reportedAt(null).equals(former.reported()
+                        .map(status -> status.reportedAt(null))
                         .orElse(null));
     }
 

@@ -71,6 +71,11 @@ public class NamespaceFacts implements AutoCloseable {
         return features.isReady() && all.stream().allMatch(SharedIndexInformer::hasSynced);
     }
 
+    /** Returns whether the caches follow the API server now. */
+    public boolean isWatching() {
+        return all.stream().allMatch(SharedIndexInformer::isWatching);
+    }
+
     Map<String, String> labels(String name) {
         return metadata(name).map(ObjectMeta::getLabels).orElseGet(Map::of);
     }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.agent.node;
 
+import io.smallrye.health.api.Wellness;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.context.Dependent;
 import jakarta.enterprise.inject.Produces;
@@ -21,6 +22,19 @@ final class AgentHealth {
     @ApplicationScoped
     HealthCheck readiness(NodeAgent agent) {
         return () -> HealthCheckResponse.named("node").status(agent.hasLooked()).build();
+    }
+
+    /**
+     * Wellness: the agent hears of changes of its IwarpNode. No probe asks for it: while the API server is away, a
+     * restart would not help, and the last specification holds.
+     */
+    @Produces
+    @Wellness
+    @ApplicationScoped
+    HealthCheck wellness(NodeAgent agent) {
+        return () -> HealthCheckResponse.named("api-server-watch")
+                .status(agent.isWatching())
+                .build();
     }
 
     /**

@@ -82,6 +82,7 @@ public class NodeAgent {
     /** Greatest age of a report. The controller takes an older report for a sign that the agent is away. */
     private static final Duration REPORT_INTERVAL = Duration.ofMinutes(5);
 
+
     private final AgentConfig config;
     private final DevicePluginConfig pluginConfig;
     private final KubernetesClient client;
@@ -344,7 +345,8 @@ public class NodeAgent {
     }
 
     private void report(IwarpNode present, IwarpNodeStatus status) {
-        if (present.reported().map(IwarpNodeStatus::ofAgent).equals(Optional.of(status))) {
+        Instant now = Instant.now();
+        if (!isDue(status, present.reported().map(IwarpNodeStatus::ofAgent).orElse(null), now)) {
             return;
         }
         IwarpNode patch = new IwarpNode();

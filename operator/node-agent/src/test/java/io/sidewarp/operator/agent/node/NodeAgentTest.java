@@ -141,6 +141,7 @@ class NodeAgentTest {
                 await().atMost(LIMIT)
                         .untilAsserted(() ->
                                 assertThat(status(client).activeProvider()).isEqualTo(ProviderKind.SOFTWARE));
+                assertThat(new AgentHealth().wellness(agent).call().getStatus()).isEqualTo(Status.UP);
                 IwarpNodeStatus before = status(client);
                 assertThat(Instant.parse(Objects.requireNonNull(before.lastReportTime())))
                         .isCloseTo(Instant.now(), within(5, ChronoUnit.MINUTES));
@@ -327,6 +328,7 @@ class NodeAgentTest {
                     new SimpleMeterRegistry(),
                     OpenTelemetry.noop());
             assertThat(new AgentHealth().liveness(agent).call().getStatus()).isEqualTo(Status.UP);
+            assertThat(new AgentHealth().wellness(agent).call().getStatus()).isEqualTo(Status.DOWN);
             agent.start(new StartupEvent());
             try {
                 await().atMost(LIMIT)
