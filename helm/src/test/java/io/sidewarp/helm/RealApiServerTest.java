@@ -248,8 +248,6 @@ class RealApiServerTest {
         assertThat(agent.resource(slice).get().getSpec().getDevices()).hasSize(1);
         slice.getSpec().getPool().setGeneration(2L);
         agent.resource(slice).update();
-        agent.resource(slice)
-                .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"metadata\": {\"labels\": {\"of-the\": \"test\"}}}");
         agent.resource(slice).delete();
         assertThat(client.resources(ResourceSlice.class).list().getItems()).isEmpty();
         assertThat(agent.resources(ResourceClaim.class)
@@ -260,6 +258,7 @@ class RealApiServerTest {
         assertForbidden(
                 () -> agent.resources(ResourceClaim.class).inAnyNamespace().list());
         assertForbidden(() -> agent.resource(template).create());
+        assertForbidden(() -> agent.resources(ResourceSlice.class).list());
     }
 
     @Test
