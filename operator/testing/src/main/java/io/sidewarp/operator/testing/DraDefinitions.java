@@ -27,31 +27,6 @@ public final class DraDefinitions {
     /** Schema that keeps all fields. */
     private static final String ANY = "{type: object, x-kubernetes-preserve-unknown-fields: true}";
 
-    private static final String DEFINITION = """
-        ---
-        apiVersion: apiextensions.k8s.io/v1
-        kind: CustomResourceDefinition
-        metadata:
-          name: %1$s.resource.k8s.io
-          annotations:
-            api-approved.kubernetes.io: https://github.com/kubernetes/enhancements/tree/master/keps/sig-node/4381-dra-structured-parameters
-        spec:
-          group: resource.k8s.io
-          scope: %3$s
-          names: {plural: %1$s, kind: %2$s}
-          versions:
-          - name: v1
-            served: true
-            storage: true
-            %5$s
-            schema:
-              openAPIV3Schema:
-                type: object
-                properties:
-                  spec: %4$s
-                  status: {type: object, x-kubernetes-preserve-unknown-fields: true}
-        """;
-
     /** Schema of a slice's specification; drops fields of devices that are not listed, as a server without the feature. */
     private static final String SLICE = """
         {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {devices: {type: array, items: {
@@ -91,11 +66,38 @@ public final class DraDefinitions {
     private static void install(
             KubernetesClient client, String plural, String kind, String scope, String spec, boolean status) {
         client.resource(Serialization.unmarshal(
-                        DEFINITION.formatted(plural, kind, scope, spec, status ? "subresources: {status: {}}" : ""),
+                        definition(plural, kind, scope, spec, status ? "subresources: {status: {}}" : ""),
                         CustomResourceDefinition.class))
                 .createOr(NonDeletingOperation::update);
         String path = "/apis/resource.k8s.io/v1/" + plural;
         await(path).atMost(LIMIT).ignoreExceptions().until(() -> client.raw(path) != null);
+    }
+
+    private static String definition(String plural, String kind, String scope, String spec, String subresources) {
+        return """
+            ---
+            apiVersion: apiextensions.k8s.io/v1
+            kind: CustomResourceDefinition
+            metadata:
+              name: %1$s.resource.k8s.io
+              annotations:
+                api-approved.kubernetes.io: https://github.com/kubernetes/enhancements/tree/master/keps/sig-node/4381-dra-structured-parameters
+            spec:
+              group: resource.k8s.io
+              scope: %3$s
+              names: {plural: %1$s, kind: %2$s}
+              versions:
+              - name: v1
+                served: true
+                storage: true
+                %5$s
+                schema:
+                  openAPIV3Schema:
+                    type: object
+                    properties:
+                      spec: %4$s
+                      status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+            """.formatted(plural, kind, scope, spec, subresources);
     }
 
     /** Waits until the server applies the schema: the old one may serve for a moment after an update. */
