@@ -170,8 +170,11 @@ class RealApiServerTest {
         assertForbidden(() -> controller.secrets().inNamespace("kube-system").list());
         assertForbidden(() -> controller.pods().inAnyNamespace().list());
         // The controller evicts pods of all namespaces. Without the permission, the answer is 403.
-        assertThatThrownBy(() ->
-                        controller.pods().inNamespace("default").withName("gone").evict())
+        assertThatThrownBy(() -> controller
+                        .pods()
+                        .inNamespace("default")
+                        .withName("gone")
+                        .evict())
                 .isInstanceOfSatisfying(
                         KubernetesClientException.class,
                         e -> assertThat(e.getCode()).isEqualTo(HttpURLConnection.HTTP_NOT_FOUND));

@@ -85,7 +85,13 @@ public class LeaderElection {
 
     /** Returns all pods of the controller that are not being deleted. */
     public static List<Pod> replicas(KubernetesClient client, OperatorConfig config) {
-        return client.pods().inNamespace(config.namespace()).withLabel(COMPONENT_LABEL, "controller").list().getItems().stream()
+        return client
+                .pods()
+                .inNamespace(config.namespace())
+                .withLabel(COMPONENT_LABEL, "controller")
+                .list()
+                .getItems()
+                .stream()
                 .filter(pod -> !pod.isMarkedForDeletion())
                 .toList();
     }

@@ -140,8 +140,7 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
         return UpdateControl.<ConfigMap>noUpdate().rescheduleAfter(CHECK);
     }
 
-    private void trustWebhook(
-            KubernetesClient client, Optional<MutatingWebhookConfiguration> configuration) {
+    private void trustWebhook(KubernetesClient client, Optional<MutatingWebhookConfiguration> configuration) {
         Optional<String> authorities = certificates.authorities();
         if (authorities.isEmpty()) {
             LOG.info("event=webhook-configuration-waits reason=\"there is no certificate yet\"");

@@ -65,8 +65,8 @@ final class ReplicaSpread {
             // A replica starts: after an upgrade, or because of a move.
             return false;
         }
-        Map<String, List<Pod>> byNode =
-                replicas.stream().collect(Collectors.groupingBy(pod -> pod.getSpec().getNodeName()));
+        Map<String, List<Pod>> byNode = replicas.stream()
+                .collect(Collectors.groupingBy(pod -> pod.getSpec().getNodeName()));
         return byNode.values().stream()
                 .filter(sharing -> sharing.size() > 1)
                 .flatMap(List::stream)
@@ -125,7 +125,9 @@ final class ReplicaSpread {
     private static boolean tolerates(Toleration toleration, Taint taint) {
         boolean anyValue = "Exists".equals(toleration.getOperator());
         return (isEmpty(toleration.getEffect()) || toleration.getEffect().equals(taint.getEffect()))
-                && (isEmpty(toleration.getKey()) ? anyValue : toleration.getKey().equals(taint.getKey()))
+                && (isEmpty(toleration.getKey())
+                        ? anyValue
+                        : toleration.getKey().equals(taint.getKey()))
                 && (anyValue
                         || Objects.requireNonNullElse(toleration.getValue(), "")
                                 .equals(Objects.requireNonNullElse(taint.getValue(), "")));

@@ -123,12 +123,11 @@ public class Uninstallation {
         }
         IwarpNodeStatus status = node.reported().get();
         return (node.getSpec() != null
-                        && node.getSpec().policies().isEmpty()
-                        && node.getSpec().fallback().isEmpty()
-                        && Objects.equals(
-                                status.observedGeneration(), node.getMetadata().getGeneration())
-                        && status.conditions().stream()
-                                .anyMatch(condition ->
-                                        condition.type().equals(StatusCondition.READY) && condition.holds()));
+                && node.getSpec().policies().isEmpty()
+                && node.getSpec().fallback().isEmpty()
+                && Objects.equals(
+                        status.observedGeneration(), node.getMetadata().getGeneration())
+                && status.conditions().stream()
+                        .anyMatch(condition -> condition.type().equals(StatusCondition.READY) && condition.holds()));
     }
 }

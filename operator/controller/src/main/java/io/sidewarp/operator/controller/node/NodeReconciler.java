@@ -29,12 +29,12 @@ import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
-import io.sidewarp.operator.controller.cache.ClusterFeatures;
-import io.sidewarp.operator.controller.cache.KubernetesFeature;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
 import io.sidewarp.operator.api.v1alpha1.PodEviction;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition.State;
+import io.sidewarp.operator.controller.cache.ClusterFeatures;
+import io.sidewarp.operator.controller.cache.KubernetesFeature;
 import io.sidewarp.operator.controller.cache.NodeStates;
 import io.sidewarp.operator.controller.cache.PrunedStore;
 import io.sidewarp.operator.controller.config.OperatorConfig;
@@ -304,8 +304,10 @@ public class NodeReconciler implements Reconciler<Node> {
                     .withLabels(metadata.getLabels())
                     .endMetadata()
                     .withNewSpec()
-                    .withTaints(node.getSpec() == null ? List.of() : node.getSpec().getTaints())
-                    .withUnschedulable(node.getSpec() == null ? null : node.getSpec().getUnschedulable())
+                    .withTaints(
+                            node.getSpec() == null ? List.of() : node.getSpec().getTaints())
+                    .withUnschedulable(
+                            node.getSpec() == null ? null : node.getSpec().getUnschedulable())
                     .endSpec()
                     .withNewStatus()
                     .withConditions(NodeStates.readiness(node).stream().toList())

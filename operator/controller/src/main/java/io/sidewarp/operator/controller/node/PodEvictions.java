@@ -41,7 +41,8 @@ final class PodEvictions {
         if (node.getStatus() == null || node.getStatus().evictions().isEmpty()) {
             return false;
         }
-        if (node.getSpec().policies().stream().noneMatch(policy -> policy.drain().enabled())) {
+        if (node.getSpec().policies().stream()
+                .noneMatch(policy -> policy.drain().enabled())) {
             LOG.debugf(
                     "event=evictions-ignored node=%s reason=\"no policy drains\"",
                     node.getMetadata().getName());

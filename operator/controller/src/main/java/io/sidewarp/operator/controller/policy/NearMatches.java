@@ -36,7 +36,8 @@ final class NearMatches {
             if (!differences.isEmpty()) {
                 return found + "; the policy wants " + String.join(" and ", differences) + ".";
             }
-            return found + "; " + (nic.policy() == null ? "no policy has it yet." : "policy " + nic.policy() + " has it.");
+            return found + "; "
+                    + (nic.policy() == null ? "no policy has it yet." : "policy " + nic.policy() + " has it.");
         }
     }
 

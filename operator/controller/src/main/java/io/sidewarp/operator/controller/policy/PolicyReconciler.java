@@ -214,7 +214,8 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
     private static boolean isMereReport(IwarpNode updated, IwarpNode former) {
         return Objects.equals(updated.getSpec(), former.getSpec())
                 && Objects.equals(
-                        updated.getMetadata().getGeneration(), former.getMetadata().getGeneration())
+                        updated.getMetadata().getGeneration(),
+                        former.getMetadata().getGeneration())
                 && updated.isMarkedForDeletion() == former.isMarkedForDeletion()
                 && updated.reported().isPresent()
                 && updated.getStatus().reportedAt(null).equals(former.reported()

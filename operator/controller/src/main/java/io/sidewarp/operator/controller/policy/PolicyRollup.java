@@ -93,8 +93,9 @@ final class PolicyRollup {
                             .map(entry -> " " + some(entry.getValue(), ", ") + ": "
                                     + entry.getKey().message())
                             .collect(Collectors.joining());
-            String absence =
-                    away.isEmpty() ? "NoNodeAgent" : away.keySet().iterator().next().reason();
+            String absence = away.isEmpty()
+                    ? "NoNodeAgent"
+                    : away.keySet().iterator().next().reason();
             state = progressing(waiting.isEmpty() ? absence : "NodesInProgress", message);
         } else if (selected == 0) {
             state = labelled > 0

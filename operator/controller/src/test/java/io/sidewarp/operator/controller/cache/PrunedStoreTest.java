@@ -8,7 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Node;
 import io.sidewarp.operator.controller.Yaml;
-import io.sidewarp.operator.controller.node.NodeReconciler.LabelStore;
+import io.sidewarp.operator.controller.node.NodeReconciler.NodeStore;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
 class PrunedStoreTest {
@@ -20,8 +21,8 @@ class PrunedStoreTest {
             """;
 
     @Test
-    void ofANodeWhatIdentifiesItAndItsLabelsAreKept() {
-        LabelStore store = new LabelStore();
+    void identityLabelsTaintsAndReadinessOfANodeAreKept() {
+        NodeStore store = new NodeStore();
         Node node = Yaml.parse(NODE, Node.class);
 
         store.put(store.getKey(node), node);
@@ -29,13 +30,14 @@ class PrunedStoreTest {
         assertThat(store.get("n1")).isEqualTo(Yaml.parse("""
                                 {apiVersion: v1, kind: Node,
                                  metadata: {name: n1, uid: u1, resourceVersion: '7', generation: 2,
-                                            deletionTimestamp: '2030-01-01T00:00:00Z', labels: {rack: a}}}
+                                            deletionTimestamp: '2030-01-01T00:00:00Z', labels: {rack: a}},
+                                 spec: {taints: []}, status: {conditions: []}}
                                 """, Node.class));
     }
 
     @Test
     void whoHearsOfANodeFindsAllOfIt() {
-        LabelStore store = new LabelStore();
+        NodeStore store = new NodeStore();
         Node node = Yaml.parse(NODE, Node.class);
 
         store.put(store.getKey(node), node);
@@ -45,14 +47,15 @@ class PrunedStoreTest {
 
     @Test
     void theFormerObjectIsReturnedAsItWasKept() {
-        LabelStore store = new LabelStore();
+        NodeStore store = new NodeStore();
         Node node = Yaml.parse(NODE, Node.class);
 
         assertThat(store.put("n1", node)).isNull();
         assertThat(store.put("n1", node))
                 .isNotNull()
-                .extracting(Node::getStatus)
-                .isNull();
+                .extracting(former -> former.getStatus().getImages())
+                .asInstanceOf(InstanceOfAssertFactories.LIST)
+                .isEmpty();
         assertThat(store.remove("n1")).isNotNull();
         assertThat(store.size()).isZero();
     }

@@ -94,7 +94,8 @@ class PodClaimTest {
                 "sidewarp.io/rnic",
                 Optional.of("sidewarp-p"),
                 profile.sharedMemory(),
-                true);
+                true,
+                Map.of());
 
         Pod pod = MUTATOR.mutate(pod("", ""), decision);
 

@@ -76,7 +76,8 @@ class SidecarDrainTest {
                 "sidewarp.io/rnic",
                 Optional.empty(),
                 spec.sharedMemory(),
-                nativeSidecar);
+                nativeSidecar,
+                Map.of());
         Pod mutated = MUTATOR.mutate(pod, decision);
         Container sidecar = Stream.concat(
                         mutated.getSpec().getInitContainers().stream(), mutated.getSpec().getContainers().stream())

@@ -49,8 +49,7 @@ class AgentPodsTest {
                                 + "}, spec: {limits: [{type: Container, max: {memory: 1Mi}}]}}",
                         LimitRange.class))
                 .create();
-        AgentPods pods =
-                new AgentPods(client, TestSettings.of(Map.of("sidewarp.operator.namespace", namespace)));
+        AgentPods pods = new AgentPods(client, TestSettings.of(Map.of("sidewarp.operator.namespace", namespace)));
         assertThat(pods.refusal()).isEmpty();
 
         client.resource(Yaml.parse("""
@@ -68,8 +67,7 @@ class AgentPodsTest {
                               hostNetwork: true
                               tolerations: [{operator: Exists}]
                               containers: [{name: agent, image: example/agent, resources: {limits: {memory: 64Mi}}}]
-                        """.formatted(namespace), DaemonSet.class))
-                .create();
+                        """.formatted(namespace), DaemonSet.class)).create();
 
         await().atMost(LIMIT)
                 .untilAsserted(() -> assertThat(pods.refusal())

@@ -19,8 +19,8 @@ import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.javaoperatorsdk.operator.Operator;
-import io.sidewarp.operator.controller.LogLines;
 import io.sidewarp.operator.api.events.EventRecorder;
+import io.sidewarp.operator.controller.LogLines;
 import io.sidewarp.operator.controller.OwnDefinitions;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
@@ -161,7 +161,8 @@ class InstallationReconcilerTest {
         createWebhook("sidewarp-webhook", "Helm");
         client.resource(installation("false")).create();
         awaitTrust();
-        webhook().patch(
+        webhook()
+                .patch(
                         new PatchContext.Builder()
                                 .withPatchType(PatchType.STRATEGIC_MERGE)
                                 .withFieldManager("admissionsenforcer")
@@ -174,8 +175,9 @@ class InstallationReconcilerTest {
 
         for (int i = 0; i < 3; i++) {
             webhook().edit(configuration -> {
-                configuration.getWebhooks().forEach(entry -> entry.getClientConfig()
-                        .setCaBundle(null));
+                configuration
+                        .getWebhooks()
+                        .forEach(entry -> entry.getClientConfig().setCaBundle(null));
                 return configuration;
             });
             awaitTrust();

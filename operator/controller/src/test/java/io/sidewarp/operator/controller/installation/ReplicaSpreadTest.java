@@ -30,7 +30,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @RealApiServer
 class ReplicaSpreadTest {
     private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
-    private static final String CONTROL_PLANE = "taints: [{key: node-role.kubernetes.io/control-plane, effect: NoSchedule}]";
+    private static final String CONTROL_PLANE =
+            "taints: [{key: node-role.kubernetes.io/control-plane, effect: NoSchedule}]";
 
     private final KubernetesClient client;
     private final String namespace;
@@ -76,7 +77,10 @@ class ReplicaSpreadTest {
     @Test
     void otherReplicaMovesWhenTheDrainedNodeIsUncordoned() {
         addNode("a", "True", "");
-        addNode("b", "True", "unschedulable: true, taints: [{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]");
+        addNode(
+                "b",
+                "True",
+                "unschedulable: true, taints: [{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]");
         addReplica("leader", "a", "True");
         addReplica("other", "a", "True");
         assertThat(spread.check(client, NOW)).isFalse();
@@ -131,7 +135,11 @@ class ReplicaSpreadTest {
         addReplica("leader", "a", "True");
         addReplica("other", "a", "True");
         assertThat(spread.check(client, NOW)).isTrue();
-        client.pods().inNamespace(namespace).withName("other").withGracePeriod(0).delete();
+        client.pods()
+                .inNamespace(namespace)
+                .withName("other")
+                .withGracePeriod(0)
+                .delete();
         // The scheduler places the new replica on the same node.
         addReplica("another", "a", "True");
 
@@ -187,10 +195,10 @@ class ReplicaSpreadTest {
         client.pods().inNamespace(namespace).withName(name).editStatus(pod -> {
             pod.getStatus().setPhase("Running");
             pod.getStatus()
-                    .setConditions(Yaml.parse(
-                                    "{status: {conditions: [{type: Ready, status: '" + ready + "'}]}}", Pod.class)
-                            .getStatus()
-                            .getConditions());
+                    .setConditions(
+                            Yaml.parse("{status: {conditions: [{type: Ready, status: '" + ready + "'}]}}", Pod.class)
+                                    .getStatus()
+                                    .getConditions());
             return pod;
         });
     }

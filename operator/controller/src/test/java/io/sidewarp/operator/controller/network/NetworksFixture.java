@@ -106,7 +106,13 @@ abstract class NetworksFixture {
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
         NodeStates labels = new NodeStates();
         operator.register(new NodeReconciler(
-                settings, networks, labels, new Uninstallation(client, settings), new ClusterFeatures(client), new AgentPods(client, settings), new EventRecorder(client, "test")));
+                settings,
+                networks,
+                labels,
+                new Uninstallation(client, settings),
+                new ClusterFeatures(client),
+                new AgentPods(client, settings),
+                new EventRecorder(client, "test")));
         operator.register(new PolicyReconciler(
                 settings, new EventRecorder(client, "test"), networks, new NetworkObjects(networks, settings), labels));
     }

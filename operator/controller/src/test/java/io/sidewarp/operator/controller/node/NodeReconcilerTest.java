@@ -8,8 +8,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
@@ -61,7 +61,13 @@ class NodeReconcilerTest {
         operator =
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
         operator.register(new NodeReconciler(
-                config, networks, new NodeStates(), new Uninstallation(client, config), features, new AgentPods(client, config), new EventRecorder(client, "test")));
+                config,
+                networks,
+                new NodeStates(),
+                new Uninstallation(client, config),
+                features,
+                new AgentPods(client, config),
+                new EventRecorder(client, "test")));
     }
 
     @BeforeEach
@@ -179,8 +185,10 @@ class NodeReconcilerTest {
         });
 
         await().atMost(LIMIT)
-                .until(() -> Optional.ofNullable(
-                                client.pods().inNamespace(namespace).withName("cart").get())
+                .until(() -> Optional.ofNullable(client.pods()
+                                .inNamespace(namespace)
+                                .withName("cart")
+                                .get())
                         .map(Pod::isMarkedForDeletion)
                         .orElse(true));
     }

@@ -80,14 +80,15 @@ class PodEvictionsTest {
     @Test
     void podWaitsForItsDisruptionBudgetWithOneEvent() {
         createPod("cart", "node-a");
-        GenericKubernetesResource budget =
-                client.resource(Yaml.parse("""
+        GenericKubernetesResource budget = client.resource(Yaml.parse(
+                        """
                         apiVersion: policy/%s
                         kind: PodDisruptionBudget
                         metadata: {name: none, namespace: %s}
                         spec: {maxUnavailable: 0, selector: {matchLabels: {app: cart}}}
-                        """.formatted(client.supports(PodDisruptionBudget.class) ? "v1" : "v1beta1", namespace), GenericKubernetesResource.class))
-                        .create();
+                        """.formatted(client.supports(PodDisruptionBudget.class) ? "v1" : "v1beta1", namespace),
+                        GenericKubernetesResource.class))
+                .create();
 
         assertThat(evictions.carryOut(node("node-a", true, "cart"))).isTrue();
         assertThat(evictions.carryOut(node("node-a", true, "cart"))).isTrue();

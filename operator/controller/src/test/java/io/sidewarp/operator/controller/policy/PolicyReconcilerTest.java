@@ -66,7 +66,13 @@ class PolicyReconcilerTest {
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
         NodeStates labels = new NodeStates();
         operator.register(new NodeReconciler(
-                config, networks, labels, new Uninstallation(client, config), new ClusterFeatures(client), new AgentPods(client, config), new EventRecorder(client, "test")));
+                config,
+                networks,
+                labels,
+                new Uninstallation(client, config),
+                new ClusterFeatures(client),
+                new AgentPods(client, config),
+                new EventRecorder(client, "test")));
         operator.register(new PolicyReconciler(
                 config, new EventRecorder(client, "test"), networks, new NetworkObjects(networks, config), labels));
     }
@@ -188,7 +194,7 @@ class PolicyReconcilerTest {
         });
         IwarpNode node = client.resources(IwarpNode.class).withName(NODE).get();
         assertThat(node.agentReporting().orElseThrow().reason()).isEqualTo("NodeNotReady");
-        // What the agent reported stays.
+        // The agent's report stays.
         assertThat(node.getStatus().nics()).hasSize(1);
         assertThat(node.getStatus().conditions())
                 .extracting(StatusCondition::type)

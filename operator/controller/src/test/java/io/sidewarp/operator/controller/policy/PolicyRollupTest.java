@@ -62,8 +62,7 @@ class PolicyRollupTest {
 
         assertThat(holding(status).type()).isEqualTo("Progressing");
         assertThat(holding(status).reason()).isEqualTo("NoNodeAgent");
-        assertThat(holding(status).message())
-                .isEqualTo("1 of 3 nodes is ready. No node agent has reported yet: b, c.");
+        assertThat(holding(status).message()).isEqualTo("1 of 3 nodes is ready. No node agent has reported yet: b, c.");
         assertThat(status.selectedNodes()).isEqualTo(3);
     }
 
@@ -130,8 +129,8 @@ class PolicyRollupTest {
     @Test
     void policyWithoutNicTellsThatNodesHaveNone() {
         assertThat(holding(rollup(node("a", "p", CURRENT, READY))).message())
-                .isEqualTo("The policy selects no NIC."
-                        + " The selected nodes have no NICs that support RDMA or SR-IOV.");
+                .isEqualTo(
+                        "The policy selects no NIC." + " The selected nodes have no NICs that support RDMA or SR-IOV.");
     }
 
     @Test
@@ -334,7 +333,8 @@ class PolicyRollupTest {
         assertThat(holding(status).type()).isEqualTo("Progressing");
         assertThat(holding(status).reason()).isEqualTo("Restoring");
         assertThat(holding(status).message())
-                .isEqualTo("2 nodes have not restored their NICs yet: still-asked, still-ruled. Pods may still use the NICs.");
+                .isEqualTo(
+                        "2 nodes have not restored their NICs yet: still-asked, still-ruled. Pods may still use the NICs.");
         assertThat(status.observedGeneration()).isEqualTo(9);
         assertThat(status.selectedNodes()).isEqualTo(1);
         assertThat(status.readyNodes()).isZero();
