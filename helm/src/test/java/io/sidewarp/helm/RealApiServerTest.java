@@ -190,8 +190,9 @@ class RealApiServerTest {
         assertForbidden(() -> agent.resources(IwarpNicPolicy.class).list());
         assertThat(agent.pods().inNamespace(Chart.NAMESPACE).withName("none").get())
                 .isNull();
-        assertForbidden(
-                () -> agent.pods().inNamespace(Chart.NAMESPACE).list());
+        assertForbidden(() -> agent.pods().inNamespace(Chart.NAMESPACE).list());
+        assertForbidden(() ->
+                agent.pods().inNamespace(Chart.NAMESPACE).withName("none").evict());
         assertForbidden(() -> agent.secrets().inNamespace(Chart.NAMESPACE).list());
     }
 
