@@ -191,8 +191,8 @@ class RealApiServerTest {
         assertThat(agent.pods().inNamespace(Chart.NAMESPACE).withName("none").get())
                 .isNull();
         assertForbidden(() -> agent.pods().inNamespace(Chart.NAMESPACE).list());
-        assertForbidden(() ->
-                agent.pods().inNamespace(Chart.NAMESPACE).withName("none").evict());
+        assertForbidden(
+                () -> agent.pods().inNamespace(Chart.NAMESPACE).withName("none").evict());
         assertForbidden(() -> agent.secrets().inNamespace(Chart.NAMESPACE).list());
     }
 

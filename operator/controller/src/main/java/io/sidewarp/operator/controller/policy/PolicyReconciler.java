@@ -22,7 +22,6 @@ import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicyStatus;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
-import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
 import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
@@ -218,9 +217,11 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
                         former.getMetadata().getGeneration())
                 && updated.isMarkedForDeletion() == former.isMarkedForDeletion()
                 && updated.reported().isPresent()
-                && updated.getStatus().reportedAt(null).equals(former.reported()
-                        .map(status -> status.reportedAt(null))
-                        .orElse(null));
+                && updated.getStatus()
+                        .reportedAt(null)
+                        .equals(former.reported()
+                                .map(status -> status.reportedAt(null))
+                                .orElse(null));
     }
 
     /** Also triggers policies that a node named before its update. The mapper sees only the updated node. */

@@ -29,6 +29,7 @@ public final class DeviceName {
 
     /** Number of groups: the largest number of devices that a SidecarProfile can ask for. */
     private static final int GROUPS = 16;
+
     private static final Pattern FUNCTION = Pattern.compile("([0-9a-f]{4,8})-([0-9a-f]{2})-([0-9a-f]{2})-([0-7])");
 
     private DeviceName() {}

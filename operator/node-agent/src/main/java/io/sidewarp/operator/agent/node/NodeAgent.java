@@ -82,7 +82,6 @@ public class NodeAgent {
     /** Greatest age of a report. The controller takes an older report for a sign that the agent is away. */
     private static final Duration REPORT_INTERVAL = Duration.ofMinutes(5);
 
-
     private final AgentConfig config;
     private final DevicePluginConfig pluginConfig;
     private final KubernetesClient client;

@@ -330,9 +330,8 @@ class DraDriverTest {
         List<String> groups = names("soft-shared-", 16);
         List<String> shares = names("soft-", 20);
         await().atMost(LIMIT)
-                .untilAsserted(() -> assertThat(published())
-                        .containsExactlyInAnyOrderElementsOf(
-                                consumable ? groups : shares));
+                .untilAsserted(() ->
+                        assertThat(published()).containsExactlyInAnyOrderElementsOf(consumable ? groups : shares));
 
         DraDefinitions.install(client, true);
         int registrations = kubelet.claims().registrations();
@@ -341,9 +340,8 @@ class DraDriverTest {
 
         boolean always = consumable || !DraDefinitions.isBuiltIn(client);
         await().atMost(LIMIT)
-                .untilAsserted(() -> assertThat(published())
-                        .containsExactlyInAnyOrderElementsOf(
-                                always ? groups : shares));
+                .untilAsserted(
+                        () -> assertThat(published()).containsExactlyInAnyOrderElementsOf(always ? groups : shares));
     }
 
     @Test
@@ -355,7 +353,8 @@ class DraDriverTest {
                                 "0000-3b-01-0",
                                 health -> assertThat(health.getHealth()).isEqualTo(HealthStatus.HEALTHY))
                         .hasEntrySatisfying(
-                                "soft-shared-0", health -> assertThat(health.getHealth()).isEqualTo(HealthStatus.HEALTHY)));
+                                "soft-shared-0",
+                                health -> assertThat(health.getHealth()).isEqualTo(HealthStatus.HEALTHY)));
 
         devices.publish(List.of(FIRST.faulty("the link is down"), RnicDevice.soft(0)));
 
