@@ -5,6 +5,7 @@ package io.sidewarp.operator.controller.webhook;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -27,6 +28,7 @@ import io.sidewarp.operator.controller.LogLines;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.cache.ClusterFeatures;
+import io.sidewarp.operator.controller.cache.KubernetesFeature;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.testing.EndedSpans;
 import io.sidewarp.operator.testing.RealApiServer;
@@ -185,7 +187,7 @@ class WebhookServerTest {
                  "operation": "CREATE", "namespace": "%s", "dryRun": %s, "object": {"apiVersion": "v1", "kind": "Pod",
                  "metadata": {"annotations": {"sidewarp.io/inject": "enabled", "%s": "1"}, "ownerReferences":
                  [{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "train-1", "controller": true}]},
-                 "spec": {"restartPolicy": "Never", "containers": [{"name": "app"}]}}}}
+                 "spec": {"containers": [{"name": "app"}]}}}}
                 """;
         try (Webhook webhook = new Webhook(client, namespace)) {
             webhook.post(review.formatted(namespace, true, "sidewarp.io/dry"));
@@ -220,6 +222,9 @@ class WebhookServerTest {
     @Test
     void aNodeThatIsTooOldMakesSidecarsOrdinaryContainers(KubernetesClient client, TestNamespaces namespaces)
             throws Exception {
+        assumeTrue(
+                KubernetesFeature.NATIVE_SIDECARS.isIn(client.getKubernetesVersion()),
+                "the API server has no native sidecars");
         String namespace = namespaces.create(Map.of("sidewarp.io/inject", "enabled"));
         Node node = node("v1.27.3", "linux");
         try (Webhook webhook = new Webhook(client, namespace)) {
