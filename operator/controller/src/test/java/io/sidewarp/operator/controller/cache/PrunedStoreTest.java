@@ -9,7 +9,7 @@ import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Node;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.node.NodeReconciler.NodeStore;
-import org.assertj.core.api.InstanceOfAssertFactories;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class PrunedStoreTest {
@@ -17,11 +17,13 @@ class PrunedStoreTest {
             {apiVersion: v1, kind: Node,
              metadata: {name: n1, uid: u1, resourceVersion: '7', generation: 2, deletionTimestamp: '2030-01-01T00:00:00Z',
                         labels: {rack: a}, annotations: {large: text}, managedFields: [{manager: kubelet}]},
-             spec: {podCIDR: 10.0.0.0/24}, status: {images: [{names: [example/app], sizeBytes: 1}]}}
+             spec: {podCIDR: 10.0.0.0/24, unschedulable: true, taints: [{key: a, effect: NoSchedule}]},
+             status: {images: [{names: [example/app], sizeBytes: 1}],
+                      conditions: [{type: DiskPressure, status: 'False'}, {type: Ready, status: 'True'}]}}
             """;
 
     @Test
-    void identityLabelsTaintsAndReadinessOfANodeAreKept() {
+    void identityLabelsReadinessAndTaintsOfANodeAreKept() {
         NodeStore store = new NodeStore();
         Node node = Yaml.parse(NODE, Node.class);
 
@@ -31,7 +33,8 @@ class PrunedStoreTest {
                                 {apiVersion: v1, kind: Node,
                                  metadata: {name: n1, uid: u1, resourceVersion: '7', generation: 2,
                                             deletionTimestamp: '2030-01-01T00:00:00Z', labels: {rack: a}},
-                                 spec: {taints: []}, status: {conditions: []}}
+                                 spec: {unschedulable: true, taints: [{key: a, effect: NoSchedule}]},
+                                 status: {conditions: [{type: Ready, status: 'True'}]}}
                                 """, Node.class));
     }
 
@@ -54,8 +57,7 @@ class PrunedStoreTest {
         assertThat(store.put("n1", node))
                 .isNotNull()
                 .extracting(former -> former.getStatus().getImages())
-                .asInstanceOf(InstanceOfAssertFactories.LIST)
-                .isEmpty();
+                .isEqualTo(List.of());
         assertThat(store.remove("n1")).isNotNull();
         assertThat(store.size()).isZero();
     }

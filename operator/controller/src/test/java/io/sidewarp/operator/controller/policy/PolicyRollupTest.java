@@ -195,7 +195,7 @@ class PolicyRollupTest {
 
         assertThat(holding(rollup(node("a", "p", CURRENT, "nodeState: Done", all, nics)))
                         .message())
-                .isEqualTo("1 of 1 nodes failed: a: 05:00.0: Refused.");
+                .isEqualTo("1 of 1 node failed. a: 05:00.0: Refused.");
         assertThat(holding(rollup(node("a", "p", CURRENT, "nodeState: Failed", all, nics)))
                         .message())
                 .contains("siw: none");
@@ -205,7 +205,9 @@ class PolicyRollupTest {
     @ParameterizedTest
     @ValueSource(strings = {"Ready", "Progressing", "Degraded"})
     void aNodeAgentThatTellsNoStatesSpeaksForAllPolicies(String type) {
-        String otherFailed = NIC.replace("policy: p", "policy: q, message: EBUSY");
+        String otherFailed = NIC.replace(
+                "}]",
+                "}, {name: e1, pciAddress: 'y', vendor: a, device: b, linkState: Up, policy: q, message: EBUSY}]");
 
         assertThat(holding(rollup(node("a", "p", CURRENT, condition(type, "x: EBUSY"), otherFailed)))
                         .type())
@@ -223,8 +225,8 @@ class PolicyRollupTest {
         IwarpNode[] silent =
                 IntStream.range(0, 9).mapToObj(i -> node("n" + i, "p")).toArray(IwarpNode[]::new);
 
-        assertThat(holding(rollup(behind)).message()).endsWith("at work: n0; n1; n2; and 6 more");
-        assertThat(holding(rollup(silent)).message()).endsWith("reported from: n0; n1; n2; and 6 more");
+        assertThat(holding(rollup(behind)).message()).endsWith("In progress: n0, n1, n2, 6 more.");
+        assertThat(holding(rollup(silent)).message()).endsWith("No node agent has reported yet: n0, n1, n2, 6 more.");
     }
 
     @Test
@@ -286,7 +288,7 @@ class PolicyRollupTest {
                 List.of(new StatusCondition("Ready", "True", "Old", "old", "2020-01-01T00:00:00Z", 1L));
 
         IwarpNicPolicyStatus status =
-                PolicyRollup.of("p", 8L, former, List.of(node("a", "p", CURRENT, READY)), 1, NETWORK);
+                PolicyRollup.of("p", 8L, former, List.of(node("a", "p", CURRENT, READY, NIC)), 1, NETWORK);
 
         assertThat(holding(status).lastTransitionTime()).isEqualTo("2020-01-01T00:00:00Z");
     }
