@@ -5,6 +5,7 @@ package io.sidewarp.operator.controller.installation;
 
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.DaemonSetStatus;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -51,10 +52,12 @@ public class AgentPods {
         return answer;
     }
 
+    /** Old versions of Kubernetes do not write the status of a new DaemonSet whose pods are refused. */
     private static boolean lacksPods(DaemonSet agents) {
-        return agents.getStatus() != null
-                && agents.getStatus().getDesiredNumberScheduled()
-                        > agents.getStatus().getCurrentNumberScheduled();
+        DaemonSetStatus status = agents.getStatus();
+        return status == null
+                || !agents.getMetadata().getGeneration().equals(status.getObservedGeneration())
+                || status.getDesiredNumberScheduled() > status.getCurrentNumberScheduled();
     }
 
     private Optional<String> refusal(DaemonSet agents) {
