@@ -68,9 +68,10 @@ import org.jspecify.annotations.Nullable;
                         informerListLimit = PrunedStore.LIST_LIMIT))
 @GradualRetry(maxAttempts = Retries.FOR_EVER, maxInterval = Retries.MAX_INTERVAL_MILLIS)
 public class NodeReconciler implements Reconciler<Node> {
+    /** Has a field manager of its own, so that an apply of this part cannot give up fields of the specification. */
     private static final PatchContext APPLY = new PatchContext.Builder()
             .withPatchType(PatchType.SERVER_SIDE_APPLY)
-            .withFieldManager(OperatorConfig.MANAGER)
+            .withFieldManager(OperatorConfig.MANAGER + "-status")
             .withForce(true)
             .build();
     private static final Duration EVICTION_RETRY = Duration.ofSeconds(10);
