@@ -31,7 +31,7 @@ class WebhookChartTest {
                 .extracting(MutatingWebhook::getFailurePolicy)
                 .containsExactly("Fail", "Fail", "Ignore");
         assertThat(configuration.getWebhooks()).allSatisfy(webhook -> {
-            assertThat(webhook.getSideEffects()).isEqualTo("None");
+            assertThat(webhook.getSideEffects()).isEqualTo("NoneOnDryRun");
             assertThat(webhook.getReinvocationPolicy()).isEqualTo("IfNeeded");
             assertThat(webhook.getClientConfig().getService().getPath()).isEqualTo("/mutate-pods");
         });

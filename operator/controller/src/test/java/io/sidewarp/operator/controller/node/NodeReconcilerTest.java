@@ -55,7 +55,7 @@ class NodeReconcilerTest {
 
     NodeReconcilerTest(KubernetesClient client) {
         this.client = client;
-        OperatorConfig config = TestSettings.of(Map.of());
+        OperatorConfig config = TestSettings.of(Map.of("sidewarp.operator.namespace", "sidewarp-system"));
         networks = new InstalledNetworks(client, config);
         features = new ClusterFeatures(client);
         operator =
