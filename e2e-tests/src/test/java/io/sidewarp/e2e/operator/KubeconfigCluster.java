@@ -141,7 +141,7 @@ final class KubeconfigCluster implements TestCluster {
     }
 
     @Override
-    public int deviceCount(String node) {
+    public int pluginDevices(String node) {
         Quantity quantity =
                 client.nodes().withName(node).get().getStatus().getAllocatable().get(SidewarpApi.RNIC_RESOURCE);
         return quantity == null ? 0 : quantity.getNumericalAmount().intValue();

@@ -14,7 +14,10 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.Serialization;
@@ -123,13 +126,7 @@ class OperatorIT {
                 .isEqualTo(cluster.nodes().size()));
         for (String node : cluster.nodes()) {
             eventually(() -> assertThat(holding(iwarpNode(node))).isEqualTo("Ready SoftwareOffered"));
-            eventually(() -> assertThat(client.nodes()
-                            .withName(node)
-                            .get()
-                            .getStatus()
-                            .getAllocatable()
-                            .get(SidewarpApi.RNIC_RESOURCE))
-                    .hasToString("256"));
+            eventually(() -> assertThat(cluster.deviceCount(node)).isEqualTo(256));
         }
         transcript.get("pods --namespace " + NAMESPACE, "/api/v1/namespaces/" + NAMESPACE + "/pods");
         transcript.get("iwarpnodes", SIDEWARP + "/iwarpnodes");
@@ -148,7 +145,13 @@ class OperatorIT {
         Pod optedOut = applications.create("opted-out", "sidewarp.io/inject: disabled");
 
         assertThat(injected.getSpec().getVolumes()).extracting("name").contains("sidewarp-api", "sidewarp-shared");
-        assertThat(Applications.sidecar(injected).getResources().getLimits()).containsKey(SidewarpApi.RNIC_RESOURCE);
+        ResourceRequirements asked = Applications.sidecar(injected).getResources();
+        if (usesClaims()) {
+            assertThat(asked.getClaims()).hasSize(1);
+            assertThat(asked.getLimits()).doesNotContainKey(SidewarpApi.RNIC_RESOURCE);
+        } else {
+            assertThat(asked.getLimits()).containsKey(SidewarpApi.RNIC_RESOURCE);
+        }
         transcript.heading("A pod of a namespace with the label sidewarp.io/inject=enabled, and one that opts out");
         transcript.get(
                 "sidecarprofiles --namespace " + APPLICATIONS,
@@ -194,6 +197,47 @@ class OperatorIT {
         assertThat(exec("client", "sidewarp show device")).contains("provider");
     }
 
+    /** The nodes have no RNIC as a rule, so that the claim falls back to siw or to a soft device. */
+    @Test
+    @Order(6)
+    void aClaimGetsTheBestKindOfDeviceThatItsNodeHas() {
+        assumeTrue(cluster.runsApplications(), NO_APPLICATIONS);
+        assumeTrue(usesClaims(), "this cluster has no ResourceClaims for devices");
+        Pod pod = applications.awaitReady("client");
+        String claim = pod.getStatus().getResourceClaimStatuses().getFirst().getResourceClaimName();
+        String kind = switch (iwarpNode(pod.getSpec().getNodeName()).getStatus().activeProvider()) {
+            case HARDWARE -> "hardware";
+            case KERNEL_SIW -> "kernel-siw";
+            case SOFTWARE -> "software";
+        };
+
+        List<DeviceRequestAllocationResult> results = client.resources(ResourceClaim.class)
+                .inNamespace(APPLICATIONS)
+                .withName(claim)
+                .get()
+                .getStatus()
+                .getAllocation()
+                .getDevices()
+                .getResults();
+
+        assertThat(results)
+                .singleElement()
+                .satisfies(result -> assertThat(result.getRequest()).endsWith("/" + kind));
+        transcript.heading("The claim of a pod, which prefers an RNIC to siw, and siw to a soft device");
+        transcript.get(
+                "resourceclaims --namespace " + APPLICATIONS,
+                "/apis/resource.k8s.io/v1/namespaces/" + APPLICATIONS + "/resourceclaims");
+        transcript.command(
+                "kubectl get resourceclaim " + claim + " --namespace " + APPLICATIONS
+                        + " --output jsonpath='{range .status.allocation.devices.results[*]}{.request} {.pool} {.device}'",
+                results.getFirst().getRequest() + " " + results.getFirst().getPool() + " "
+                        + results.getFirst().getDevice());
+    }
+
+    private static boolean usesClaims() {
+        return iwarpNode(cluster.nodes().getFirst()).getSpec().offersClaims();
+    }
+
     private static String exec(String pod, String command) {
         String output = applications.exec(pod, command);
         transcript.command(
@@ -202,7 +246,7 @@ class OperatorIT {
     }
 
     @Test
-    @Order(6)
+    @Order(7)
     void sidecarsBecomeReady() throws InterruptedException {
         assumeTrue(cluster.runsApplications(), NO_APPLICATIONS);
         List<Long> millis = new ArrayList<>();
@@ -215,7 +259,7 @@ class OperatorIT {
     }
 
     @Test
-    @Order(7)
+    @Order(8)
     void aPolicyReachesTheNodesItSelectsAndTellsItsState() {
         String first = cluster.nodes().getFirst();
         apply("{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNicPolicy, metadata: {name: numbered}, spec: "
@@ -255,7 +299,7 @@ class OperatorIT {
     }
 
     @Test
-    @Order(8)
+    @Order(9)
     void anInvalidProfileIsDegradedAndItsPodsAreRefused() {
         apply("{apiVersion: sidewarp.io/v1alpha1, kind: SidecarProfile, metadata: {name: odd, namespace: "
                 + APPLICATIONS + "}, spec: {settings: {sidewarp.api.socket: /tmp/x}}}");
@@ -266,10 +310,11 @@ class OperatorIT {
     }
 
     @Test
-    @Order(9)
+    @Order(10)
     void anAbsentApiServerIsOutlived() {
+        boolean claims = usesClaims();
         cluster.withoutApiServer(() -> cluster.nodes()
-                .forEach(node -> assertThat(cluster.deviceCount(node)).isPositive()));
+                .forEach(node -> assertThat(cluster.pluginDevices(node)).matches(devices -> claims || devices > 0)));
 
         eventually(() -> assertThat(
                         Applications.containers(applications.create("after-restart-" + System.nanoTime(), "")))
@@ -289,7 +334,7 @@ class OperatorIT {
 
     /** The API server would refuse a certificate whose authority it does not know yet, and with it every pod. */
     @Test
-    @Order(10)
+    @Order(11)
     void aCertificateIsReplacedWithoutAPodRefused() {
         X509Certificate former = cluster.servedCertificate();
 
@@ -308,7 +353,7 @@ class OperatorIT {
     }
 
     @Test
-    @Order(11)
+    @Order(12)
     void aJobCompletesBesideItsSidecar() {
         boolean isNative = Applications.isNative(applications.dryRun());
         apply("{apiVersion: batch/v1, kind: Job, metadata: {name: job, namespace: " + APPLICATIONS
@@ -335,7 +380,7 @@ class OperatorIT {
     }
 
     @Test
-    @Order(12)
+    @Order(13)
     void aSidecarThatIsKilledComesBackAndItsPodMovesDataAgain() {
         assumeTrue(cluster.runsApplications(), NO_APPLICATIONS);
         Pod pod = applications.get("client");
@@ -356,7 +401,7 @@ class OperatorIT {
     }
 
     @Test
-    @Order(13)
+    @Order(14)
     void aRestrictedNamespaceAcceptsTheSidecar() {
         assumeTrue(
                 Integer.parseInt(client.getKubernetesVersion().getMinor().replaceAll("\\D.*", ""))
@@ -402,7 +447,7 @@ class OperatorIT {
     }
 
     @Test
-    @Order(14)
+    @Order(15)
     void aQuotaOfLimitsIsKeptByAProfileWithLimits() {
         String quota = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: quota, namespace: " + APPLICATIONS
                 + "}, spec: {hard: {limits.cpu: '4'}}}";
@@ -440,7 +485,7 @@ class OperatorIT {
     }
 
     @Test
-    @Order(15)
+    @Order(16)
     void aKubeletThatRestartsOffersTheDevicesAgain() {
         String node = cluster.nodes().getFirst();
         int devices = cluster.deviceCount(node);
@@ -461,7 +506,7 @@ class OperatorIT {
     }
 
     @Test
-    @Order(16)
+    @Order(17)
     void aDrainMovesTheControllerAndApplications() {
         assumeTrue(cluster.runsApplications(), NO_APPLICATIONS);
         apply("{apiVersion: apps/v1, kind: Deployment, metadata: {name: drained, namespace: " + APPLICATIONS
@@ -526,7 +571,7 @@ class OperatorIT {
     }
 
     @Test
-    @Order(17)
+    @Order(18)
     void anUpgradeKeepsRunningPodsAndReachesNewOnes() {
         Pod before = applications.get("injected");
         List<String> agents = nodeAgents();
@@ -545,8 +590,19 @@ class OperatorIT {
     }
 
     @Test
-    @Order(18)
+    @Order(19)
     void uninstallLeavesNothingBehind() {
+        boolean claims = usesClaims();
+        if (claims) {
+            // The node agents stay until no pod holds a claim, because without them such pods cannot end.
+            client.apps()
+                    .deployments()
+                    .inNamespace(APPLICATIONS)
+                    .withName("drained")
+                    .delete();
+            client.pods().inNamespace(APPLICATIONS).delete();
+        }
+
         release.uninstall();
 
         eventually(() -> assertThat(left()).isEmpty());
@@ -555,11 +611,11 @@ class OperatorIT {
         transcript.heading("Uninstalled");
         transcript.command("helm uninstall sidewarp --namespace " + NAMESPACE, "");
         transcript.get("pods --namespace " + NAMESPACE, "/api/v1/namespaces/" + NAMESPACE + "/pods");
-        assertThat(applications.get("injected")).isNotNull();
+        assertThat(applications.get("injected")).matches(pod -> claims || pod != null);
     }
 
     @Test
-    @Order(19)
+    @Order(20)
     void theClusterKeepsWhatItHad() {
         client.namespaces().withName(APPLICATIONS).delete();
         client.namespaces().withName(NAMESPACE).delete();

@@ -161,7 +161,7 @@ final class ProcessCluster implements TestCluster {
     }
 
     @Override
-    public int deviceCount(String node) {
+    public int pluginDevices(String node) {
         return kubelets.get(node).allocatable(SidewarpApi.RNIC_RESOURCE);
     }
 

@@ -3,7 +3,11 @@
 
 package io.sidewarp.e2e.operator;
 
+import io.fabric8.kubernetes.api.model.resource.v1.Device;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceCapacity;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.testing.KubeUnavailableException;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
@@ -58,8 +62,31 @@ interface TestCluster extends AutoCloseable {
     /** Returns whether applications run in this cluster. */
     boolean runsApplications();
 
-    /** Returns the number of devices {@code sidewarp.io/rnic} that the kubelet of a node can allocate. */
-    int deviceCount(String node);
+    /** Returns the number of devices {@code sidewarp.io/rnic} that the device plugin of a node offers. */
+    int pluginDevices(String node);
+
+    /** Returns the number of devices that a node offers, by the device plugin or to ResourceClaims. */
+    default int deviceCount(String node) {
+        return pluginDevices(node) + claimDevices(node);
+    }
+
+    private int claimDevices(String node) {
+        if (!client().supports(ResourceSlice.class)) {
+            return 0;
+        }
+        return client().resources(ResourceSlice.class).list().getItems().stream()
+                .map(ResourceSlice::getSpec)
+                .filter(slice -> SidewarpApi.RNIC_DRIVER.equals(slice.getDriver()) && node.equals(slice.getNodeName()))
+                .flatMap(slice -> slice.getDevices().stream())
+                .mapToInt(TestCluster::shares)
+                .sum();
+    }
+
+    private static int shares(Device device) {
+        DeviceCapacity shares =
+                device.getCapacity() == null ? null : device.getCapacity().get("shares");
+        return shares == null ? 1 : shares.getValue().getNumericalAmount().intValue();
+    }
 
     /** The certificate with which the webhook answers. */
     X509Certificate servedCertificate();
