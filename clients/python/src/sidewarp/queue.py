@@ -1,0 +1,407 @@
+# Copyright The Sidewarp Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Work queues: many work requests under way at a time, over rings in shared memory or over a gRPC call."""
+
+from __future__ import annotations
+
+import collections
+import logging
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, Union
+
+from sidewarp._drive import OfProcess
+from sidewarp.errors import ClosedError, DeadlineError, SidewarpError, WorkError
+from sidewarp.region import Local, RegionCore
+from sidewarp.work import Completion, Opcode, Receiver, Remote, Status, Work
+
+if TYPE_CHECKING:
+    from sidewarp.connection import ConnectionCore
+    from sidewarp.session import SessionCore
+
+#: Paths of a queue: rings where they are possible and the gRPC call elsewhere, or one of them.
+Path = Literal["any", "rings", "grpc"]
+#: Ways to wait for completions in rings. `adaptive` polls for 50 microseconds and then sleeps. `yield` polls, and offers
+#: the processor to others. `spin` polls without a pause. `sleep` sleeps at once.
+Wait = Literal["adaptive", "yield", "spin", "sleep"]
+_LOG = logging.getLogger("sidewarp")
+B = TypeVar("B", bound="Batch")
+
+
+class Pending:
+    """A work request under way. `wait()` for it in the blocking API; `await` it with asyncio."""
+
+    __slots__ = ("_queue", "work", "_ticket", "_outcome", "_callbacks", "context")
+
+    def __init__(self, queue: Queue, work: Work, context: Any) -> None:
+        self._queue = queue
+        self.work = work
+        self.context = context
+        self._ticket = 0
+        self._outcome: Union[Completion, SidewarpError, None] = None
+        self._callbacks: Optional[list[Callable[[Pending], Any]]] = None
+
+    def done(self) -> bool:
+        return self._outcome is not None
+
+    def wait(self, timeout: Optional[float] = None) -> Completion:
+        """Waits for the completion, at most `timeout` seconds.
+
+        Raises WorkError if the work failed, and DeadlineError after the time-out. The work goes on then.
+        """
+        if self._outcome is None:
+            self._queue._wait_for(self.done, timeout)
+        return self.result()
+
+    def result(self) -> Completion:
+        """Returns the completion of work that is done, or raises WorkError if the work failed."""
+        outcome = self._outcome
+        if isinstance(outcome, Completion):
+            return outcome if outcome.status is Status.SUCCESS else outcome.or_raise()
+        if outcome is None:
+            raise RuntimeError("the work is not done yet; use wait() or await")
+        raise outcome.with_traceback(None)
+
+    def exception(self) -> Optional[SidewarpError]:
+        """Returns the failure of work that is done, or None for a success."""
+        try:
+            self.result()
+        except SidewarpError as e:
+            return e
+        return None
+
+    def add_done_callback(self, callback: Callable[[Pending], Any]) -> None:
+        """Calls `callback(pending)` when the work is done; at once if it is done already.
+
+        With asyncio the event loop calls it, and else the thread that waits or the queue's own. It must not block.
+        """
+        with self._queue._lock:
+            if self._outcome is None:
+                self._callbacks = [*(self._callbacks or ()), callback]
+                return
+        callback(self)
+
+    def __await__(self) -> Generator[Any, Any, Completion]:
+        if self._outcome is None:
+            loop = self._queue._loop
+            if loop is None:
+                raise RuntimeError("a queue of the blocking API cannot be awaited: use wait(), or sidewarp.aio")
+            future = loop.create_future()
+            self.add_done_callback(lambda _: future.done() or future.set_result(None))
+            yield from future
+        return self.result()
+
+    def _finish(self, outcome: Union[Completion, SidewarpError]) -> None:
+        with self._queue._lock:
+            self._outcome = outcome
+            callbacks, self._callbacks = self._callbacks, None
+        for callback in callbacks or ():
+            try:
+                callback(self)
+            except Exception:
+                _LOG.exception("a callback of %s failed", self.work.opcode.name)
+
+
+class _Poster:
+    """Methods that post work. Each returns a Pending. class Work explains the parameters."""
+
+    def post(self, work: Work, context: Any = None) -> Pending:
+        """Posts prepared work. `Pending.context` is for the application.
+
+        Without room, the blocking API waits for completions. With asyncio, the work waits in the queue for its turn.
+        """
+        raise NotImplementedError
+
+    def write(
+        self,
+        connection: ConnectionCore,
+        local: Local,
+        remote: Remote,
+        *,
+        immediate: Optional[int] = None,
+        solicited: bool = False,
+        flush: bool = False,
+        fence: bool = False,
+    ) -> Pending:
+        """Posts Work.write."""
+        work = Work.write(
+            connection, local, remote, immediate=immediate, solicited=solicited, flush=flush, fence=fence
+        )
+        return self.post(work)
+
+    def read(self, connection: ConnectionCore, local: Local, remote: Remote, *, fence: bool = False) -> Pending:
+        """Posts Work.read."""
+        return self.post(Work.read(connection, local, remote, fence=fence))
+
+    def send(
+        self,
+        connection: ConnectionCore,
+        local: Local,
+        *,
+        solicited: bool = False,
+        invalidate: Optional[int] = None,
+        flush: bool = False,
+        fence: bool = False,
+    ) -> Pending:
+        """Posts Work.send."""
+        work = Work.send(connection, local, solicited=solicited, invalidate=invalidate, flush=flush, fence=fence)
+        return self.post(work)
+
+    def receive(self, receiver: Receiver, local: Local = ()) -> Pending:
+        """Posts Work.receive."""
+        return self.post(Work.receive(receiver, local))
+
+    def immediate(self, connection: ConnectionCore, data: int, *, solicited: bool = False) -> Pending:
+        """Posts Work.immediate."""
+        return self.post(Work.immediate(connection, data, solicited=solicited))
+
+    def fetch_add(self, connection: ConnectionCore, remote: Remote, add: int, local: Local = ()) -> Pending:
+        """Posts Work.fetch_add."""
+        return self.post(Work.fetch_add(connection, remote, add, local))
+
+    def compare_swap(
+        self, connection: ConnectionCore, remote: Remote, compare: int, swap: int, local: Local = ()
+    ) -> Pending:
+        """Posts Work.compare_swap."""
+        return self.post(Work.compare_swap(connection, remote, compare, swap, local))
+
+    def flush(self, connection: ConnectionCore) -> Pending:
+        """Posts Work.flush."""
+        return self.post(Work.flush(connection))
+
+    def invalidate(self, connection: ConnectionCore, region: RegionCore) -> Pending:
+        """Posts Work.invalidate."""
+        return self.post(Work.invalidate(connection, region))
+
+    def enable(self, connection: ConnectionCore, region: RegionCore, key: int) -> Pending:
+        """Posts Work.enable."""
+        return self.post(Work.enable(connection, region, key))
+
+
+class Queue(OfProcess, _Poster):
+    """A queue of work for all connections of a session. Thread-safe in the blocking API.
+
+    Work of one connection begins in the order of its posts. Close the queue at the end: work that is not complete then
+    is carried out nevertheless, and its Pending fails with ClosedError.
+    """
+
+    #: Path that the queue uses: "rings" or "grpc".
+    path: str
+
+    def __init__(self, session: SessionCore) -> None:
+        super().__init__()
+        self._session = session
+        self._loop = session._transport.loop
+        self._lock = threading.RLock()
+        self._outstanding: dict[int, Pending] = {}
+        self._last_id = 0
+        #: Connections whose latest work is unsignaled.
+        self._silent: dict[int, ConnectionCore] = {}
+        self._end: Optional[SidewarpError] = None
+        #: Failures of unsignaled work. The latest 64 are kept.
+        self.failures: collections.deque[WorkError] = collections.deque(maxlen=64)
+
+    def post(self, work: Work, context: Any = None) -> Pending:
+        pending = Pending(self, work, context)
+        self._post(work, pending, True)
+        return pending
+
+    def post_unsignaled(self, work: Work) -> None:
+        """Posts work that has no completion when it succeeds.
+
+        A later completion of the same connection's send work, and `drain`, tell that the work is complete. Its memory
+        is in use until then. `failures` has the failures.
+        """
+        if work.is_receive:
+            raise ValueError("a receive cannot be unsignaled; use post")
+        self._post(work, None, True)
+
+    def batch(self) -> Batch:
+        """Returns a batch, which posts several requests and wakes the sidecar once.
+
+        with queue.batch() as batch:
+            batch.write(...)
+            batch.write(...)
+        batch.wait()  # or: await batch
+        """
+        return Batch(self)
+
+    @property
+    def outstanding(self) -> int:
+        """Number of signaled requests that are not complete."""
+        return len(self._outstanding)
+
+    def poll(self, timeout: float = 0.0) -> int:
+        """Takes completions, and waits for the first one at most `timeout` seconds. Blocking API only.
+
+        Callbacks run meanwhile. Returns the number of requests that were completed.
+        """
+        before = self._last_id - len(self._outstanding)
+        try:
+            self._wait_for(lambda: self._last_id - len(self._outstanding) != before, timeout)
+        except DeadlineError:
+            pass
+        return self._last_id - len(self._outstanding) - before
+
+    def drain(self) -> Batch:
+        """Returns a batch of all work under way except receives: `queue.drain().wait()`, or `await queue.drain()`.
+
+        The batch raises the first failure, also of unsignaled work.
+        """
+        with self._lock:
+            silent, self._silent = list(self._silent.values()), {}
+            batch = Batch(self, raises_unsignaled=True)
+            batch.pending = [pending for pending in self._outstanding.values() if not pending.work.is_receive]
+        for connection in silent:
+            # The completion of an empty Write confirms the unsignaled work before it.
+            batch.post(Work(connection, Opcode.WRITE))
+        return batch
+
+    def close(self) -> None:
+        """Ends the queue. Work that was posted is carried out."""
+        self._finish(ClosedError("the queue is closed; open another one with session.queue()"))
+
+    def __enter__(self) -> Queue:
+        return self
+
+    def __exit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
+
+    def _check_usable(self) -> None:
+        self._check_process()
+        if self._end is not None:
+            raise self._end.with_traceback(None)
+
+    def _count(self, work: Work, pending: Optional[Pending]) -> None:
+        """Counts work that is posted now. Needs the lock."""
+        if work.receiver.is_shared:
+            return
+        connection: Any = work.receiver
+        connection._posted += 1
+        if work.carries_data:
+            connection._data = connection._posted
+        if pending is not None:
+            pending._ticket = connection._posted
+        if not work.is_receive:
+            if pending is None:
+                self._silent[connection.id] = connection
+            elif self._silent:
+                self._silent.pop(connection.id, None)
+
+    def _complete(self, id: int, completion: Completion) -> None:
+        """Takes the completion of a request; `id` is 0 for unsignaled work."""
+        pending = self._outstanding.pop(id, None)
+        if pending is None:
+            if failure := completion.failure():
+                self.failures.append(failure)
+            return
+        work = pending.work
+        if work.is_answered and completion.status is Status.SUCCESS:
+            connection: Any = work.receiver
+            connection._confirmed = max(connection._confirmed, pending._ticket)
+        pending._finish(completion)
+
+    def _finish(self, reason: SidewarpError) -> bool:
+        """Ends the queue for a reason, once. Returns False if it has ended already."""
+        with self._lock:
+            if self._end is not None:
+                return False
+            self._end = reason
+            pending, self._outstanding = list(self._outstanding.values()), {}
+        self._session._forget(self)
+        self._release()
+        for request in pending:
+            request._finish(reason)
+        return True
+
+    def _post(self, work: Work, pending: Optional[Pending], wake: bool) -> None:
+        """Posts work. Without `wake`, the sidecar may sleep until `_wake` is called."""
+        raise NotImplementedError
+
+    def _wake(self) -> None:
+        """Lets the sidecar see all that was posted."""
+        raise NotImplementedError
+
+    def _wait(self, ready: Callable[[], bool], deadline: Optional[float]) -> None:
+        """Takes completions until `ready()` is true, the deadline is over, or the queue has ended."""
+        raise NotImplementedError
+
+    def _release(self) -> None:
+        """Releases all resources of the ended queue."""
+        raise NotImplementedError
+
+    def _wait_for(self, ready: Callable[[], bool], timeout: Optional[float]) -> None:
+        self._check_process()
+        if self._loop is not None:
+            raise RuntimeError("a queue of sidewarp.aio does not block: use await")
+        deadline = None if timeout is None else time.monotonic() + timeout
+        self._wait(ready, deadline)
+        if not ready():
+            if self._end is not None:
+                raise self._end.with_traceback(None)
+            raise DeadlineError(f"the queue had no completion for {timeout} s")
+
+
+class Batch(_Poster):
+    """Work that is posted together; see Queue.batch."""
+
+    def __init__(self, queue: Queue, raises_unsignaled: bool = False) -> None:
+        self._queue = queue
+        self._raises_unsignaled = raises_unsignaled
+        self.pending: list[Pending] = []
+
+    def post(self, work: Work, context: Any = None) -> Pending:
+        pending = Pending(self._queue, work, context)
+        self._queue._post(work, pending, False)
+        self.pending.append(pending)
+        return pending
+
+    def __enter__(self: B) -> B:
+        return self
+
+    def __exit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self._queue._wake()
+
+    def wait(self, timeout: Optional[float] = None) -> list[Completion]:
+        """Waits for all completions of the batch, and returns them in the order of posting. Raises the first failure."""
+        work = self.pending
+        self._queue._wake()
+        # The last completion usually comes last, so that few requests are looked at in vain.
+        self._queue._wait_for(lambda: all(pending.done() for pending in reversed(work)), timeout)
+        return self._results()
+
+    def __await__(self) -> Generator[Any, Any, list[Completion]]:
+        self._queue._wake()
+        for pending in self.pending:
+            try:
+                yield from pending.__await__()
+            except SidewarpError:
+                # All work is awaited before the first failure is raised.
+                pass
+        return self._results()
+
+    def _results(self) -> list[Completion]:
+        if self._raises_unsignaled and self._queue.failures:
+            raise self._queue.failures.popleft()
+        return [pending.result() for pending in self.pending]
+
+
+def as_completed(work: Iterable[Pending], timeout: Optional[float] = None) -> Iterator[Pending]:
+    """Yields requests of one queue of the blocking API as they complete, whatever their outcome.
+
+    Raises DeadlineError if none completes for `timeout` seconds.
+    """
+    done: collections.deque[Pending] = collections.deque()
+    requests = list(work)
+    for pending in requests:
+        pending.add_done_callback(done.append)
+    for _ in requests:
+        if not done:
+            requests[0]._queue._wait_for(lambda: bool(done), timeout)
+        yield done.popleft()
