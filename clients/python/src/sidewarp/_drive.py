@@ -37,13 +37,13 @@ class Promise(Generic[T]):
 
     def set(self, value: T) -> bool:
         """Sets the value. Returns False if nobody can get it any more."""
-        if not self.future.set_running_or_notify_cancel():
+        if self.future.done() or not self.future.set_running_or_notify_cancel():
             return False
         self.future.set_result(value)
         return True
 
     def fail(self, error: BaseException) -> None:
-        if self.future.set_running_or_notify_cancel():
+        if not self.future.done() and self.future.set_running_or_notify_cancel():
             self.future.set_exception(error)
 
     def wait(self) -> T:

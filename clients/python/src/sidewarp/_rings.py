@@ -35,7 +35,7 @@ from sidewarp.v1 import ring_pb2
 from sidewarp.work import Work, decode_completion
 
 if TYPE_CHECKING:
-    from sidewarp.session import SessionCore
+    from sidewarp.session import AnySession
 
 _RECORD = struct.Struct("=IHHQ")
 _HEADER = struct.Struct("=IIIIII")
@@ -231,7 +231,7 @@ class RingQueue(Queue):
     path = "rings"
 
     def __init__(
-        self, session: SessionCore, rings: tuple[_Ring, _WorkRing, _WorkRing], control: _Control, wait: Wait
+        self, session: AnySession, rings: tuple[_Ring, _WorkRing, _WorkRing], control: _Control, wait: Wait
     ) -> None:
         super().__init__(session)
         self._completions, self._sends, self._receives = rings
@@ -310,6 +310,8 @@ class RingQueue(Queue):
                 self._control.wake(ring.id)
             for id, completion in taken:
                 self._complete(id, completion)
+            if self._end is not None:
+                return len(taken)
         for work in (self._sends, self._receives):
             if work.waiting:
                 with self._lock:
@@ -440,7 +442,9 @@ class _Turns:
 
     def begin(self) -> None:
         """Begins to look for completions, because work was posted."""
-        if self._next is None and not self._sleeps and not self._ended:
+        if self._sleeps:
+            self._wake_up()
+        elif self._next is None and not self._ended:
             self._begin = time.monotonic()
             self._next = self._loop.call_soon(self._turn)
 
@@ -472,10 +476,9 @@ class _Turns:
         if self._ended or not queue._outstanding and not (queue._sends.waiting or queue._receives.waiting):
             return
         if self._sleeps:
-            if not queue._ready():
-                # This look covers a missing fence. From now on only a record ends the sleep.
-                return
-            self._wake_up()
+            # This look covers a missing fence. From now on only a record, or a post, ends the sleep.
+            if queue._ready():
+                self._wake_up()
         elif queue._strategy != "sleep" and now - self._begin < _SPIN_SECONDS or not queue._arm():
             self._next = self._loop.call_soon(self._turn)
         else:
@@ -483,7 +486,7 @@ class _Turns:
             self._next = self._loop.call_later(_LOOK_SECONDS, self._turn)
 
 
-async def open_rings(session: SessionCore, outstanding: int, wait: Wait) -> RingQueue:
+async def open_rings(session: AnySession, outstanding: int, wait: Wait) -> RingQueue:
     """Opens a queue over rings. Raises FAILED_PRECONDITION or UNIMPLEMENTED where rings are impossible."""
     transport = session._transport
     if reason := why_impossible(transport.socket, transport.target):

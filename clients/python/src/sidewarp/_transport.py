@@ -64,15 +64,13 @@ class Transport(OfProcess):
         # gRPC cancels a call whose object is collected as garbage, so this set keeps the running calls.
         self._running: set[Any] = set()
 
-    def call(self, method: Any, request: Any, limited: bool = True) -> Promise[Any]:
-        """Starts a unary call.
-
-        With `limited`, the call ends after the time limit. Without it the call has no limit, as calls that wait for a
-        peer need it.
-        """
+    def call(self, method: Any, request: Any, limit: Optional[float] = -1) -> Promise[Any]:
+        """Starts a unary call, which fails after `limit` seconds. None is for calls that wait for a peer."""
         self._check_process()
+        if limit == -1:
+            limit = self.timeout
         promise: Promise[Any] = Promise(self.loop)
-        rpc = method.future(request, timeout=self.timeout if limited else None)
+        rpc = method.future(request, timeout=limit)
         self._running.add(rpc)
 
         def done(_: Any) -> None:
@@ -92,7 +90,7 @@ class Transport(OfProcess):
         Such a call must not be cancelled, because only its answer names the object. If the caller stops waiting, the
         call goes on, and `undo` gets the answer.
         """
-        promise = self.call(method, request, limited=False)
+        promise = self.call(method, request, limit=None)
         try:
             return await _shielded(promise)
         except errors.SidewarpError:
@@ -127,6 +125,17 @@ class Transport(OfProcess):
             on_end(failure)
 
         threading.Thread(target=loop, name=f"sidewarp-{name}", daemon=True).start()
+
+    def deliver(self, action: Callable[..., Any], *arguments: Any) -> None:
+        """Runs an action for the application: in its event loop, or else in this thread."""
+        if self.loop is None:
+            action(*arguments)
+            return
+        try:
+            self.loop.call_soon_threadsafe(action, *arguments)
+        except RuntimeError:
+            # The event loop is closed, and nobody waits any more.
+            pass
 
     def close(self) -> None:
         self._channel.close()

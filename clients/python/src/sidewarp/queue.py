@@ -19,7 +19,7 @@ from sidewarp.work import Completion, Opcode, Receiver, Remote, Status, Work
 
 if TYPE_CHECKING:
     from sidewarp.connection import ConnectionCore
-    from sidewarp.session import SessionCore
+    from sidewarp.session import AnySession
 
 #: Paths of a queue: rings where they are possible and the gRPC call elsewhere, or one of them.
 Path = Literal["any", "rings", "grpc"]
@@ -190,7 +190,7 @@ class Queue(OfProcess, _Poster):
     #: Path that the queue uses: "rings" or "grpc".
     path: str
 
-    def __init__(self, session: SessionCore) -> None:
+    def __init__(self, session: AnySession) -> None:
         super().__init__()
         self._session = session
         self._loop = session._transport.loop
@@ -281,11 +281,9 @@ class Queue(OfProcess, _Poster):
         if work.receiver.is_shared:
             return
         connection: Any = work.receiver
-        connection._posted += 1
-        if work.carries_data:
-            connection._data = connection._posted
+        ticket = connection._count(work.carries_data, 1)
         if pending is not None:
-            pending._ticket = connection._posted
+            pending._ticket = ticket
         if not work.is_receive:
             if pending is None:
                 self._silent[connection.id] = connection

@@ -19,13 +19,13 @@ from sidewarp.v1 import memory_pb2
 if TYPE_CHECKING:
     import numpy
 
-    from sidewarp.session import SessionCore
+    from sidewarp.session import AnySession
 
 DEFAULT_VOLUME = "/run/sidewarp/shared"
 #: Ways to get the file of a shared region. `new`: the file must not exist. `reuse`: an existing file is opened, or taken
 #: over with its content from a sidecar that was killed. `replace`: such a file is replaced. `never`: it must exist.
 Create = Literal["new", "reuse", "replace", "never"]
-_CREATE: dict[str, int] = {
+CREATE_MODES: dict[str, int] = {
     "new": memory_pb2.CREATE_MODE_MUST_BE_NEW,
     "reuse": memory_pb2.CREATE_MODE_OPEN_OR_CREATE,
     "replace": memory_pb2.CREATE_MODE_REPLACE,
@@ -102,7 +102,7 @@ def slices(local: Local) -> list[Slice]:
 class RegionCore(Closable):
     """Memory that is registered with the sidecar. `region[0:4096]` is a part for a work request."""
 
-    def __init__(self, session: SessionCore, description: memory_pb2.Region) -> None:
+    def __init__(self, session: AnySession, description: memory_pb2.Region) -> None:
         self._session = session
         self._closed = False
         self.description = description
@@ -158,7 +158,7 @@ class SharedRegionCore(RegionCore):
     `close` raises ViewsExistError while views exist. The end of the session leaves the mapping to the views.
     """
 
-    def __init__(self, session: SessionCore, description: memory_pb2.Region, memory: mmap.mmap) -> None:
+    def __init__(self, session: AnySession, description: memory_pb2.Region, memory: mmap.mmap) -> None:
         super().__init__(session, description)
         self._memory = memory
 
@@ -237,7 +237,7 @@ class ManagedRegionCore(RegionCore):
         pieces = [memory_pb2.StoreRequest(header=header)]
         for begin in range(0, len(octets), _STORE_PIECE):
             pieces.append(memory_pb2.StoreRequest(data=bytes(octets[begin : begin + _STORE_PIECE])))
-        await self._session._transport.call(self._session._transport.memory.Store, iter(pieces), limited=False)
+        await self._session._transport.call(self._session._transport.memory.Store, iter(pieces), limit=None)
 
     async def _load(self, offset: int = 0, length: Optional[int] = None) -> bytes:
         """Returns a copy of bytes of the region: of all bytes behind `offset`, or of `length` bytes."""

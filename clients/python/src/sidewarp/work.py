@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from sidewarp.connection import ConnectionCore
     from sidewarp.session import SharedReceivesCore
 
-    Receiver = Union[ConnectionCore, SharedReceivesCore]
 
 Remote = Union[RemoteAddress, tuple[int, int]]
+Receiver = Union["ConnectionCore", "SharedReceivesCore"]
 _ALL_BITS = (1 << 64) - 1
 _MAX_LENGTH = (1 << 32) - 1
 _FIRST = struct.Struct("=16xQBBBxIQQQII")
