@@ -60,10 +60,10 @@ def test_failure_of_a_body_is_not_replaced_by_that_of_its_views(session):
 
 def test_numpy_takes_a_tensor_without_a_copy(session):
     region = session.region(4096)
+    # Older releases of NumPy make such an array read-only.
     array = numpy.from_dlpack(region.tensor("float32", (4, 8), offset=64))
-    array[3, 7] = 1.5
-    assert array.shape == (4, 8)
-    assert region.array("float32", offset=64)[31] == 1.5
+    region.array("float32", offset=64)[31] = 1.5
+    assert array.shape == (4, 8) and array[3, 7] == 1.5
     with pytest.raises(sidewarp.ViewsExistError):
         region.close()
     del array
@@ -73,8 +73,8 @@ def test_numpy_takes_a_tensor_without_a_copy(session):
 def test_region_itself_is_a_tensor_of_bytes(session):
     region = session.region(4096)
     array = numpy.from_dlpack(region)
-    array[:] = 9
-    assert array.dtype == numpy.uint8 and bytes(region.view()) == b"\x09" * 4096
+    region.view()[:] = b"\x09" * 4096
+    assert array.dtype == numpy.uint8 and (array == 9).all()
 
 
 def test_capsule_that_nobody_takes_releases_the_region(session):

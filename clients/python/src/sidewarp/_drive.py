@@ -92,6 +92,11 @@ def blocking(coroutine: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     return call
 
 
+def blocking_as(kind: type[T], coroutine: Callable[P, Coroutine[Any, Any, Any]]) -> Callable[P, T]:
+    """Does the same as `blocking`, and tells type checkers the type of the result."""
+    return blocking(coroutine)
+
+
 class Closable:
     """An object that is closed explicitly. Garbage collection does not close it."""
 
@@ -169,6 +174,11 @@ def opening(coroutine: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Openi
     return call
 
 
+def opening_as(kind: type[T], coroutine: Callable[P, Coroutine[Any, Any, Any]]) -> Callable[P, Opening[T]]:
+    """Does the same as `opening`, and tells type checkers the type of the result."""
+    return opening(coroutine)
+
+
 class Mailbox(Generic[T]):
     """Passes items from a thread that reads a stream to the application, in order."""
 
@@ -218,9 +228,12 @@ class Mailbox(Generic[T]):
 
 
 class _Forks:
-    """Counts the forks that lead to this process, so that objects of a parent process are recognised."""
+    """Recognises objects of a parent process."""
 
+    #: Number of forks that lead to this process.
     generation = 0
+    #: True if this process, or one that it was forked from, has used gRPC.
+    used_grpc = False
     #: Functions that run in a child process, for example to close its copy of a socket.
     in_child: set[Callable[[], None]] = set()
 
@@ -235,6 +248,20 @@ def _after_fork_in_child() -> None:
 os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
+def begin_grpc() -> None:
+    """Raises ForkedError in a child of a process that has used gRPC, because gRPC does not work there."""
+    if _Forks.used_grpc and _Forks.generation:
+        raise _forked()
+    _Forks.used_grpc = True
+
+
+def _forked() -> ForkedError:
+    return ForkedError(
+        f"process {os.getpid()} was forked from a process with a Sidewarp session, and gRPC does not work in such a child."
+        " Fork before the first sidewarp.connect(), or start the child with multiprocessing's start method 'spawn'."
+    )
+
+
 class OfProcess:
     """An object that only the process that made it can use."""
 
@@ -244,10 +271,7 @@ class OfProcess:
     def _check_process(self) -> None:
         """Raises ForkedError in a child process."""
         if self._generation != _Forks.generation:
-            raise ForkedError(
-                f"process {os.getpid()} was forked from the process that opened this session; its threads and its"
-                " socket are not here. Call sidewarp.connect() in this process."
-            )
+            raise _forked()
 
 
 def in_child(action: Callable[[], None]) -> Callable[[], None]:

@@ -18,7 +18,7 @@ from sidewarp.v1 import transfer_pb2
 from sidewarp.work import Work, completion_of
 
 if TYPE_CHECKING:
-    from sidewarp.session import AnySession
+    from sidewarp.session import SessionCore
 
 #: Requests in one message. A request with 16 parts has about 600 bytes, and a message at most 256 KiB.
 _MESSAGE = 256
@@ -32,7 +32,7 @@ class GrpcQueue(Queue):
 
     path = "grpc"
 
-    def __init__(self, session: AnySession, outstanding: int) -> None:
+    def __init__(self, session: SessionCore, outstanding: int) -> None:
         super().__init__(session)
         self._arrived = threading.Condition(self._lock)
         self._credits = 0
@@ -127,7 +127,7 @@ class GrpcQueue(Queue):
             self._arrived.notify_all()
 
 
-async def open_grpc(session: AnySession, outstanding: int) -> GrpcQueue:
+async def open_grpc(session: SessionCore, outstanding: int) -> GrpcQueue:
     session._transport._check_process()
     queue = GrpcQueue(session, outstanding)
     try:

@@ -32,10 +32,10 @@ from sidewarp.errors import _CODES, Code, SidewarpError, UnavailableError
 from sidewarp.queue import Pending, Queue, Wait
 from sidewarp.region import map_file
 from sidewarp.v1 import ring_pb2
-from sidewarp.work import Work, decode_completion
+from sidewarp.work import Completion, Work, decode_completion
 
 if TYPE_CHECKING:
-    from sidewarp.session import AnySession
+    from sidewarp.session import SessionCore
 
 _RECORD = struct.Struct("=IHHQ")
 _HEADER = struct.Struct("=IIIIII")
@@ -231,7 +231,7 @@ class RingQueue(Queue):
     path = "rings"
 
     def __init__(
-        self, session: AnySession, rings: tuple[_Ring, _WorkRing, _WorkRing], control: _Control, wait: Wait
+        self, session: SessionCore, rings: tuple[_Ring, _WorkRing, _WorkRing], control: _Control, wait: Wait
     ) -> None:
         super().__init__(session)
         self._completions, self._sends, self._receives = rings
@@ -287,7 +287,7 @@ class RingQueue(Queue):
         """Takes completions, and publishes work that waited for room. Returns the number of completions."""
         ring, number = self._completions, self._completions.next
         longs, octets = ring.longs, ring.bytes
-        taken = []
+        taken: list[tuple[int, Completion]] = []
         while len(taken) < _BATCH:
             begin = ring.data + ((number & ring.mask) << 6)
             if longs[begin >> 3] != number + 1:
@@ -486,7 +486,7 @@ class _Turns:
             self._next = self._loop.call_later(_LOOK_SECONDS, self._turn)
 
 
-async def open_rings(session: AnySession, outstanding: int, wait: Wait) -> RingQueue:
+async def open_rings(session: SessionCore, outstanding: int, wait: Wait) -> RingQueue:
     """Opens a queue over rings. Raises FAILED_PRECONDITION or UNIMPLEMENTED where rings are impossible."""
     transport = session._transport
     if reason := why_impossible(transport.socket, transport.target):
@@ -508,6 +508,7 @@ async def open_rings(session: AnySession, outstanding: int, wait: Wait) -> RingQ
     try:
         path = await session._find_file(completion_ring.file.path)
         rings.append(_Ring(path, completion_ring.file.length, RING_KIND_COMPLETION))
+        kind: Any
         for kind in (RING_KIND_SEND, RING_KIND_RECEIVE):
             work = ring_pb2.CreateWorkRingRequest(session=session.id, kind=kind, completion_ring=completion_ring.id)
             # The work ring ends with its completion ring.

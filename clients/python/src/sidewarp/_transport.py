@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import os
 import threading
@@ -13,7 +14,7 @@ from typing import Any, Optional
 import grpc
 
 from sidewarp import errors
-from sidewarp._drive import Loop, OfProcess, Promise
+from sidewarp._drive import Loop, OfProcess, Promise, begin_grpc, in_child
 from sidewarp.v1 import connection_pb2_grpc, device_pb2_grpc, memory_pb2_grpc
 from sidewarp.v1 import ring_pb2_grpc, shared_receive_queue_pb2_grpc, transfer_pb2_grpc
 
@@ -50,6 +51,7 @@ class Transport(OfProcess):
 
     def __init__(self, target: str, timeout: float, loop: Loop) -> None:
         super().__init__()
+        begin_grpc()
         self.target = target
         self.socket = socket_path(target)
         self.timeout = timeout
@@ -63,6 +65,7 @@ class Transport(OfProcess):
         self.shared_receives = shared_receive_queue_pb2_grpc.SharedReceiveQueueServiceStub(self._channel)
         # gRPC cancels a call whose object is collected as garbage, so this set keeps the running calls.
         self._running: set[Any] = set()
+        self._forget_fork = in_child(self._keep_forever)
 
     def call(self, method: Any, request: Any, limit: Optional[float] = -1) -> Promise[Any]:
         """Starts a unary call, which fails after `limit` seconds. None is for calls that wait for a peer."""
@@ -101,10 +104,12 @@ class Transport(OfProcess):
 
     def forget(self, method: Any, request: Any) -> None:
         """Starts a call whose outcome matters to nobody, such as the release of an unused object."""
-        promise = self.call(method, request)
-        promise.future.add_done_callback(
-            lambda future: future.exception() and _LOG.debug("a release failed: %s", future.exception())
-        )
+
+        def done(future: Any) -> None:
+            if failure := future.exception():
+                _LOG.debug("the release of an unused object failed: %s", failure)
+
+        self.call(method, request).future.add_done_callback(done)
 
     def read(
         self,
@@ -115,6 +120,8 @@ class Transport(OfProcess):
     ) -> None:
         """Reads a stream in a thread. The thread keeps the call, which garbage collection would cancel."""
 
+        self._running.add(stream)
+
         def loop() -> None:
             failure: Optional[errors.SidewarpError] = None
             try:
@@ -122,6 +129,7 @@ class Transport(OfProcess):
                     on_message(message)
             except grpc.RpcError as e:
                 failure = errors.from_rpc(e, self.target)
+            self._running.discard(stream)
             on_end(failure)
 
         threading.Thread(target=loop, name=f"sidewarp-{name}", daemon=True).start()
@@ -137,7 +145,13 @@ class Transport(OfProcess):
             # The event loop is closed, and nobody waits any more.
             pass
 
+    def _keep_forever(self) -> None:
+        """Keeps the objects of gRPC in a child process. Their end would end the calls of the parent process."""
+        for kept in (self._channel, *self._running):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+
     def close(self) -> None:
+        self._forget_fork()
         self._channel.close()
 
 

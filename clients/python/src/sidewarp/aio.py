@@ -17,7 +17,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Optional, TypeVar
 
-from sidewarp._drive import Async, opening
+from sidewarp._drive import Async, opening, opening_as
 from sidewarp.connection import ConnectionCore
 from sidewarp.listener import IncomingCore, ListenerCore
 from sidewarp.region import Access, ManagedRegionCore, SharedRegionCore
@@ -58,47 +58,41 @@ class SharedReceives(SharedReceivesCore, Async):
     arm = SharedReceivesCore._arm
 
 
-class Incoming(IncomingCore[Connection]):
+class Incoming(IncomingCore):
     __doc__ = IncomingCore.__doc__
-    accept = opening(IncomingCore[Connection]._accept)
+    accept = opening_as(Connection, IncomingCore._accept)
     reject = IncomingCore._reject
 
 
-_Listener = ListenerCore[Connection, Incoming]
-
-
-class Listener(_Listener, Async):
+class Listener(ListenerCore, Async):
     __doc__ = ListenerCore.__doc__
     _incoming_type = Incoming
-    request = _Listener._request
-    accept = opening(_Listener._accept)
+    request = opening_as(Incoming, ListenerCore._request)
+    accept = opening_as(Connection, ListenerCore._accept)
 
     async def __aiter__(self) -> AsyncIterator[Connection]:
         while (connection := await self._next()) is not None:
             yield connection
 
 
-_Core = SessionCore[Connection, Region, ManagedRegion, Listener, SharedReceives]
-
-
-class Session(_Core, Async):
+class Session(SessionCore, Async):
     __doc__ = SessionCore.__doc__
     _connection_type = Connection
     _region_type = Region
     _managed_type = ManagedRegion
     _listener_type = Listener
     _shared_receives_type = SharedReceives
-    region = opening(_Core._region)
-    managed_region = opening(_Core._managed_region)
-    create_connection = opening(_Core._create_connection)
-    dial = opening(_Core._dial)
-    listen = opening(_Core._listen)
-    queue = opening(_Core._queue)
-    shared_receives = opening(_Core._shared_receives)
-    allocate_protection_domain = _Core._allocate_protection_domain
-    device = _Core._get_device
-    connections = _Core._connections
-    regions = _Core._regions
+    region = opening_as(Region, SessionCore._region)
+    managed_region = opening_as(ManagedRegion, SessionCore._managed_region)
+    create_connection = opening_as(Connection, SessionCore._create_connection)
+    dial = opening_as(Connection, SessionCore._dial)
+    listen = opening_as(Listener, SessionCore._listen)
+    queue = opening(SessionCore._queue)
+    shared_receives = opening_as(SharedReceives, SessionCore._shared_receives)
+    allocate_protection_domain = SessionCore._allocate_protection_domain
+    device = SessionCore._get_device
+    connections = SessionCore._connections
+    regions = SessionCore._regions
 
 
 class SupervisedSession(Session):
@@ -113,7 +107,7 @@ class SupervisedSession(Session):
         region: Region = await keep_region(self, length, path, access)
         return region
 
-    region = opening(_keep_region)  # type: ignore[assignment]
+    region = opening(_keep_region)  # type: ignore
 
 
 async def _connect(

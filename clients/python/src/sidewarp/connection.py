@@ -23,7 +23,7 @@ from sidewarp.v1 import connection_pb2, device_pb2, transfer_pb2
 from sidewarp.work import Completion, Remote, Work, completion_of
 
 if TYPE_CHECKING:
-    from sidewarp.session import AnySession
+    from sidewarp.session import SessionCore
 
 ConnectionOptions = connection_pb2.ConnectionOptions
 MpaOptions = connection_pb2.MpaOptions
@@ -38,7 +38,7 @@ class ConnectionCore(Closable):
 
     is_shared = False
 
-    def __init__(self, session: AnySession, description: connection_pb2.Connection) -> None:
+    def __init__(self, session: SessionCore, description: connection_pb2.Connection) -> None:
         self._session = session
         #: Description of the contract: addresses, read depths and others, as they were when the connection was set up.
         self.description = description
@@ -140,7 +140,7 @@ class ConnectionCore(Closable):
         for description in await self._session._connections():
             if description.id == self.id:
                 return description
-        raise NotFoundError(f"connection {self.id} is closed and gone", Code.NOT_FOUND)
+        raise NotFoundError(f"connection {self.id} is closed and gone")
 
     async def _disconnect(self) -> None:
         """Carries out all posted work, and closes. Waits for the peer without a limit. Raises if data may be lost."""

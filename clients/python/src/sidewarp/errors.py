@@ -69,16 +69,18 @@ class SidewarpError(Exception):
     `code` is the gRPC status code, `retry` the time to try again, and `rdma` the protocol error if there is one.
     """
 
+    _code = Code.UNKNOWN
+
     def __init__(
         self,
         message: str,
-        code: grpc.StatusCode = Code.UNKNOWN,
+        code: Optional[grpc.StatusCode] = None,
         retry: Optional[Retry] = None,
         rdma: Optional[RdmaError] = None,
     ) -> None:
         super().__init__(message)
-        self.code = code
-        self.retry = retry if retry is not None else _RETRY_BY_CODE.get(code, Retry.NEVER)
+        self.code = code or self._code
+        self.retry = retry if retry is not None else _RETRY_BY_CODE.get(self.code, Retry.NEVER)
         self.rdma = rdma
 
 
@@ -100,18 +102,13 @@ class RejectedError(SidewarpError):
 class UnavailableError(SidewarpError):
     """The sidecar or the peer cannot be reached, or a connection was lost."""
 
+    _code = Code.UNAVAILABLE
+
 
 class DeadlineError(SidewarpError, TimeoutError):
     """The time limit expired. The request may have been carried out."""
 
-    def __init__(
-        self,
-        message: str,
-        code: grpc.StatusCode = Code.DEADLINE_EXCEEDED,
-        retry: Optional[Retry] = None,
-        rdma: Optional[RdmaError] = None,
-    ) -> None:
-        super().__init__(message, code, retry, rdma)
+    _code = Code.DEADLINE_EXCEEDED
 
 
 class LimitError(SidewarpError):
@@ -121,6 +118,8 @@ class LimitError(SidewarpError):
 class NotFoundError(SidewarpError, LookupError):
     """The session has no such object, or a file does not exist."""
 
+    _code = Code.NOT_FOUND
+
 
 class AlreadyExistsError(SidewarpError):
     """A file of the shared volume is in use."""
@@ -129,8 +128,7 @@ class AlreadyExistsError(SidewarpError):
 class SessionLostError(SidewarpError):
     """The session ended, for example because the sidecar was killed. Its objects are gone; connect again."""
 
-    def __init__(self, message: str, code: grpc.StatusCode = Code.UNAVAILABLE) -> None:
-        super().__init__(message, code, Retry.AFTER_RECONNECTING)
+    _code = Code.UNAVAILABLE
 
 
 class UnconfirmedError(SidewarpError):
@@ -140,12 +138,11 @@ class UnconfirmedError(SidewarpError):
 class ClosedError(SidewarpError):
     """The application closed the object that it now uses."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, Code.CANCELLED, Retry.NEVER)
+    _code = Code.FAILED_PRECONDITION
 
 
 class ForkedError(RuntimeError):
-    """The process forked after it had opened the session. Connect again in the child process."""
+    """The process was forked after a session had been opened. Fork before, or start the child with `spawn`."""
 
 
 class ViewsExistError(BufferError):

@@ -5,24 +5,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, Optional
 
-from sidewarp._drive import Blocking, Closable, Mailbox, blocking
+from sidewarp._drive import Blocking, Closable, Mailbox, blocking, blocking_as, run
 from sidewarp.connection import Connection, ConnectionCore, ConnectionOptions
 from sidewarp.errors import ClosedError, SidewarpError, UnavailableError
 from sidewarp.v1 import connection_pb2
 
 if TYPE_CHECKING:
-    from sidewarp.session import AnySession
-
-C = TypeVar("C", bound=ConnectionCore)
-I = TypeVar("I", bound="IncomingCore[Any]")
+    from sidewarp.session import SessionCore
 
 
-class IncomingCore(Generic[C]):
+class IncomingCore:
     """A connection request. Accept or reject it before the set-up time of the listener is over."""
 
-    def __init__(self, listener: ListenerCore[C, Any], request: connection_pb2.ConnectionRequest) -> None:
+    def __init__(self, listener: ListenerCore, request: connection_pb2.ConnectionRequest) -> None:
         self._listener = listener
         #: Request of the contract: address of the peer, its read depths, and the room for private data.
         self.request = request
@@ -37,8 +34,8 @@ class IncomingCore(Generic[C]):
         *,
         private_data: Optional[bytes] = None,
         options: Optional[ConnectionOptions] = None,
-        connection: Optional[C] = None,
-    ) -> C:
+        connection: Optional[ConnectionCore] = None,
+    ) -> Any:
         """Accepts the request.
 
         `private_data` and `options` are those of the listener by default. `connection` is one that was created before,
@@ -62,16 +59,16 @@ class IncomingCore(Generic[C]):
         await session._transport.call(session._transport.connections.Reject, request)
 
 
-class ListenerCore(Closable, Generic[C, I]):
+class ListenerCore(Closable):
     """Listens for connections until it is closed, whatever happens to this object.
 
     Iterating accepts all requests, and yields the connections.
     """
 
-    _incoming_type: type[I]
+    _incoming_type: type[IncomingCore]
 
     def __init__(
-        self, session: AnySession, private_data: bytes, accept_options: Optional[ConnectionOptions]
+        self, session: SessionCore, private_data: bytes, accept_options: Optional[ConnectionOptions]
     ) -> None:
         self._session = session
         self._private_data = private_data
@@ -102,7 +99,7 @@ class ListenerCore(Closable, Generic[C, I]):
     def is_closed(self) -> bool:
         return self._box.ended
 
-    async def _request(self, timeout: Optional[float] = None) -> I:
+    async def _request(self, timeout: Optional[float] = None) -> Any:
         """Returns the next connection request, to accept or reject it. Waits at most `timeout` seconds."""
         self._session._transport._check_process()
         while True:
@@ -116,14 +113,13 @@ class ListenerCore(Closable, Generic[C, I]):
         *,
         private_data: Optional[bytes] = None,
         options: Optional[ConnectionOptions] = None,
-        connection: Optional[C] = None,
-    ) -> C:
+        connection: Optional[ConnectionCore] = None,
+    ) -> Any:
         """Accepts the next request. Waits at most `timeout` seconds; other parameters are those of Incoming.accept."""
         incoming = await self._request(timeout)
-        connected: C = await incoming._accept(private_data=private_data, options=options, connection=connection)
-        return connected
+        return await incoming._accept(private_data=private_data, options=options, connection=connection)
 
-    async def _next(self) -> Optional[C]:
+    async def _next(self) -> Any:
         """Accepts the next request that can be accepted. Returns None when the listener is closed."""
         while True:
             try:
@@ -131,8 +127,7 @@ class ListenerCore(Closable, Generic[C, I]):
             except ClosedError:
                 return None
             try:
-                connected: C = await incoming._accept()
-                return connected
+                return await incoming._accept()
             except SidewarpError:
                 # The peer has left, or its request lapsed.
                 if self.is_closed or not self._session.is_open:
@@ -146,19 +141,18 @@ class ListenerCore(Closable, Generic[C, I]):
         self._call.cancel()
 
 
-class Incoming(IncomingCore[Connection]):
+class Incoming(IncomingCore):
     __doc__ = IncomingCore.__doc__
-    accept = blocking(IncomingCore[Connection]._accept)
-    reject = blocking(IncomingCore[Connection]._reject)
+    accept = blocking_as(Connection, IncomingCore._accept)
+    reject = blocking(IncomingCore._reject)
 
 
-class Listener(ListenerCore[Connection, Incoming], Blocking):
+class Listener(ListenerCore, Blocking):
     __doc__ = ListenerCore.__doc__
     _incoming_type = Incoming
-    request = blocking(ListenerCore[Connection, Incoming]._request)
-    accept = blocking(ListenerCore[Connection, Incoming]._accept)
-    _take = blocking(ListenerCore[Connection, Incoming]._next)
+    request = blocking_as(Incoming, ListenerCore._request)
+    accept = blocking_as(Connection, ListenerCore._accept)
 
     def __iter__(self) -> Iterator[Connection]:
-        while (connection := self._take()) is not None:
+        while (connection := run(self._next())) is not None:
             yield connection

@@ -12,14 +12,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, Union
 
-from sidewarp._drive import OfProcess
+from sidewarp._drive import Loop, OfProcess
 from sidewarp.errors import ClosedError, DeadlineError, SidewarpError, WorkError
 from sidewarp.region import Local, RegionCore
 from sidewarp.work import Completion, Opcode, Receiver, Remote, Status, Work
 
 if TYPE_CHECKING:
     from sidewarp.connection import ConnectionCore
-    from sidewarp.session import AnySession
+    from sidewarp.session import SessionCore
 
 #: Paths of a queue: rings where they are possible and the gRPC call elsewhere, or one of them.
 Path = Literal["any", "rings", "grpc"]
@@ -89,7 +89,7 @@ class Pending:
             if loop is None:
                 raise RuntimeError("a queue of the blocking API cannot be awaited: use wait(), or sidewarp.aio")
             future = loop.create_future()
-            self.add_done_callback(lambda _: future.done() or future.set_result(None))
+            self.add_done_callback(lambda _: None if future.done() else future.set_result(None))
             yield from future
         return self.result()
 
@@ -189,12 +189,13 @@ class Queue(OfProcess, _Poster):
 
     #: Path that the queue uses: "rings" or "grpc".
     path: str
+    _loop: Loop
 
-    def __init__(self, session: AnySession) -> None:
+    def __init__(self, session: SessionCore) -> None:
         super().__init__()
         self._session = session
         self._loop = session._transport.loop
-        self._lock = threading.RLock()
+        self._lock: Any = threading.RLock()
         self._outstanding: dict[int, Pending] = {}
         self._last_id = 0
         #: Connections whose latest work is unsignaled.

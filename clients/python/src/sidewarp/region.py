@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import mmap
 import os
 import struct
@@ -19,13 +20,13 @@ from sidewarp.v1 import memory_pb2
 if TYPE_CHECKING:
     import numpy
 
-    from sidewarp.session import AnySession
+    from sidewarp.session import SessionCore
 
 DEFAULT_VOLUME = "/run/sidewarp/shared"
 #: Ways to get the file of a shared region. `new`: the file must not exist. `reuse`: an existing file is opened, or taken
 #: over with its content from a sidecar that was killed. `replace`: such a file is replaced. `never`: it must exist.
 Create = Literal["new", "reuse", "replace", "never"]
-CREATE_MODES: dict[str, int] = {
+CREATE_MODES: dict[str, Any] = {
     "new": memory_pb2.CREATE_MODE_MUST_BE_NEW,
     "reuse": memory_pb2.CREATE_MODE_OPEN_OR_CREATE,
     "replace": memory_pb2.CREATE_MODE_REPLACE,
@@ -46,7 +47,7 @@ class Access(enum.Flag):
     REMOTE_INVALIDATE = 8
     REMOTE_ATOMIC = 16
 
-    def numbers(self) -> list[int]:
+    def numbers(self) -> list[Any]:
         """Returns the numbers of the rights in the contract."""
         return [right.value.bit_length() for right in Access if right.value and right in self]
 
@@ -102,7 +103,7 @@ def slices(local: Local) -> list[Slice]:
 class RegionCore(Closable):
     """Memory that is registered with the sidecar. `region[0:4096]` is a part for a work request."""
 
-    def __init__(self, session: AnySession, description: memory_pb2.Region) -> None:
+    def __init__(self, session: SessionCore, description: memory_pb2.Region) -> None:
         self._session = session
         self._closed = False
         self.description = description
@@ -158,7 +159,7 @@ class SharedRegionCore(RegionCore):
     `close` raises ViewsExistError while views exist. The end of the session leaves the mapping to the views.
     """
 
-    def __init__(self, session: AnySession, description: memory_pb2.Region, memory: mmap.mmap) -> None:
+    def __init__(self, session: SessionCore, description: memory_pb2.Region, memory: mmap.mmap) -> None:
         super().__init__(session, description)
         self._memory = memory
 
@@ -189,10 +190,12 @@ class SharedRegionCore(RegionCore):
         """
         import numpy
 
-        memory = self.view(offset)
+        size = numpy.dtype(dtype).itemsize
         if shape is None:
-            shape = (len(memory) // numpy.dtype(dtype).itemsize,)
-        return numpy.ndarray(shape, dtype, memory)
+            shape = ((self.length - offset) // size,)
+        count = math.prod((shape,) if isinstance(shape, int) else shape)
+        # The array refers to the view. An array of numpy.ndarray(buffer=...) would not keep the region mapped.
+        return numpy.asarray(self.view(offset, count * size)).view(dtype).reshape(shape)
 
     def tensor(
         self, dtype: str = "uint8", shape: Union[int, tuple[int, ...], None] = None, offset: int = 0

@@ -10,10 +10,10 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable
-from typing import Any, Generic, Optional, TypeVar
+from typing import Any, Optional
 
 from sidewarp import _grpc_queue, _rings
-from sidewarp._drive import Blocking, Closable, Loop, Mailbox, Promise, blocking, run
+from sidewarp._drive import Blocking, Closable, Loop, Mailbox, Promise, blocking, blocking_as, run
 from sidewarp._transport import DEFAULT_API, Transport
 from sidewarp.connection import Connection, ConnectionCore, ConnectionOptions, unconfirmed
 from sidewarp.errors import (
@@ -21,6 +21,7 @@ from sidewarp.errors import (
     Code,
     DeadlineError,
     NotFoundError,
+    Retry,
     SessionLostError,
     SidewarpError,
 )
@@ -40,16 +41,11 @@ from sidewarp.region import (
 )
 from sidewarp.v1 import connection_pb2, device_pb2, memory_pb2, shared_receive_queue_pb2
 
-C = TypeVar("C", bound=ConnectionCore)
-R = TypeVar("R", bound=SharedRegionCore)
-M = TypeVar("M", bound=ManagedRegionCore)
-L = TypeVar("L", bound=ListenerCore[Any, Any])
-S = TypeVar("S", bound="SharedReceivesCore")
 _LOG = logging.getLogger("sidewarp")
 _GRACE_SECONDS = 10
 _EARLY_EVENTS = 256
 #: Open sessions. Garbage collection does not end a session that the program does not refer to any more.
-_open_sessions: set[AnySession] = set()
+_open_sessions: set[SessionCore] = set()
 
 
 class SharedReceivesCore(Closable):
@@ -60,7 +56,7 @@ class SharedReceivesCore(Closable):
 
     is_shared = True
 
-    def __init__(self, session: AnySession, description: shared_receive_queue_pb2.SharedReceiveQueue) -> None:
+    def __init__(self, session: SessionCore, description: shared_receive_queue_pb2.SharedReceiveQueue) -> None:
         self._session = session
         self.id: int = description.id
         self.capacity: int = description.capacity
@@ -83,18 +79,20 @@ class SharedReceivesCore(Closable):
             await transport.call(transport.shared_receives.DestroySharedReceiveQueue, request)
 
 
-class SessionCore(Closable, Generic[C, R, M, L, S]):
+class SessionCore(Closable):
     """A session at a sidecar, with regions, connections, listeners and queues.
 
     It stays open until it is closed, whatever happens to this object. `close` disconnects all connections gracefully,
     and raises an error if earlier data may not have arrived. Views of regions stay valid memory of this process.
     """
 
-    _connection_type: type[C]
-    _region_type: type[R]
-    _managed_type: type[M]
-    _listener_type: type[L]
-    _shared_receives_type: type[S]
+    # Types of the objects, which the blocking API and the asyncio API choose. Methods that make objects return Any here,
+    # and the precise type there.
+    _connection_type: type[ConnectionCore]
+    _region_type: type[SharedRegionCore]
+    _managed_type: type[ManagedRegionCore]
+    _listener_type: type[ListenerCore]
+    _shared_receives_type: type[SharedReceivesCore]
 
     def __init__(self, name: str, api: Optional[str], volume: Optional[str], timeout: float, loop: Loop) -> None:
         self.name = name or os.path.basename(sys.argv[0]) or "python"
@@ -105,7 +103,7 @@ class SessionCore(Closable, Generic[C, R, M, L, S]):
         self._lock = threading.Lock()
         self._device: Optional[device_pb2.DeviceInfo] = None
         self._objects: set[Any] = set()
-        self._known: dict[int, C] = {}
+        self._known: dict[int, ConnectionCore] = {}
         self._early: dict[int, device_pb2.ConnectionStateChange] = {}
         self._listeners: list[Callable[[device_pb2.OpenSessionResponse], Any]] = []
         self._end: Optional[SidewarpError] = None
@@ -155,9 +153,9 @@ class SessionCore(Closable, Generic[C, R, M, L, S]):
         access: Access = Access.LOCAL_WRITE,
         create: Create = "new",
         offset: int = 0,
-        connection: Optional[C] = None,
+        connection: Optional[ConnectionCore] = None,
         protection_domain: int = 0,
-    ) -> R:
+    ) -> Any:
         """Registers a file of the shared volume, and maps it.
 
         `length` is in bytes. `path` names the file in the volume; without it the name is random. `create` tells how the
@@ -185,7 +183,7 @@ class SessionCore(Closable, Generic[C, R, M, L, S]):
 
     async def _managed_region(
         self, length: int, *, access: Access = Access.LOCAL_WRITE, protection_domain: int = 0
-    ) -> M:
+    ) -> Any:
         """Registers memory of the sidecar alone, of `length` bytes. `store` and `load` give access to it."""
         backing = memory_pb2.ManagedBacking(length=length)
         region = self._managed_type(self, await self._register(access, None, protection_domain, managed=backing))
@@ -193,7 +191,7 @@ class SessionCore(Closable, Generic[C, R, M, L, S]):
         return region
 
     async def _register(
-        self, access: Access, connection: Optional[C], protection_domain: int, **backing: Any
+        self, access: Access, connection: Optional[ConnectionCore], protection_domain: int, **backing: Any
     ) -> memory_pb2.Region:
         self._check_open()
         request = memory_pb2.RegisterRegionRequest(
@@ -214,7 +212,7 @@ class SessionCore(Closable, Generic[C, R, M, L, S]):
         request = memory_pb2.DeregisterRegionRequest(session=self.id, region=description.id, keep_content=True)
         self._transport.forget(self._transport.memory.DeregisterRegion, request)
 
-    async def _create_connection(self, options: Optional[ConnectionOptions] = None) -> C:
+    async def _create_connection(self, options: Optional[ConnectionOptions] = None) -> Any:
         """Creates a connection that one later `dial` or `accept` uses, so that receives can be posted before."""
         self._check_open()
         request = connection_pb2.CreateConnectionRequest(session=self.id, options=options)
@@ -227,8 +225,8 @@ class SessionCore(Closable, Generic[C, R, M, L, S]):
         *,
         private_data: bytes = b"",
         options: Optional[ConnectionOptions] = None,
-        connection: Optional[C] = None,
-    ) -> C:
+        connection: Optional[ConnectionCore] = None,
+    ) -> Any:
         """Connects to `host:port`, and returns when the peer has accepted.
 
         Raises RejectedError if the peer's application rejects. `options` are those of the contract, such as
@@ -248,7 +246,7 @@ class SessionCore(Closable, Generic[C, R, M, L, S]):
         )
         return await self._set_up(self._transport.connections.Connect, request, connection)
 
-    async def _set_up(self, method: Any, request: Any, connection: Optional[C]) -> C:
+    async def _set_up(self, method: Any, request: Any, connection: Optional[ConnectionCore]) -> Any:
         """Makes a Connect or Accept call."""
         self._check_open()
         description = (await self._transport.create(method, request, self._abort_unused)).connection
@@ -270,7 +268,7 @@ class SessionCore(Closable, Generic[C, R, M, L, S]):
         backlog: int = 0,
         options: Optional[ConnectionOptions] = None,
         accept_options: Optional[ConnectionOptions] = None,
-    ) -> L:
+    ) -> Any:
         """Listens at a port; 0 is any free port, which `port` of the listener tells.
 
         `private_data` and `accept_options` are given to each peer and each connection that is accepted without others.
@@ -310,7 +308,7 @@ class SessionCore(Closable, Generic[C, R, M, L, S]):
         self._objects.add(queue)
         return queue
 
-    async def _shared_receives(self, capacity: int = 0, protection_domain: int = 0) -> S:
+    async def _shared_receives(self, capacity: int = 0, protection_domain: int = 0) -> Any:
         """Creates receives that connections share. `capacity` is their number; 0 is the sidecar's default."""
         self._check_open()
         service = self._transport.shared_receives
@@ -424,7 +422,7 @@ class SessionCore(Closable, Generic[C, R, M, L, S]):
         self._transport.read(method(request), box.put, lambda failure: box.end(failure or done), name)
         return box
 
-    def _adopt(self, description: connection_pb2.Connection) -> C:
+    def _adopt(self, description: connection_pb2.Connection) -> Any:
         connection = self._connection_type(self, description)
         with self._lock:
             self._known[connection.id] = connection
@@ -486,7 +484,8 @@ class SessionCore(Closable, Generic[C, R, M, L, S]):
         if not self.is_closed:
             lost = SessionLostError(
                 f'session "{self.name}" was lost, and with it its regions, connections and listeners: {reason};'
-                " work under way may be done or not; connect again, and take files over with create='reuse'"
+                " work under way may be done or not; connect again, and take files over with create='reuse'",
+                retry=Retry.AFTER_RECONNECTING,
             )
             self._transport.deliver(self._finish, lost)
 
@@ -509,7 +508,6 @@ class SessionCore(Closable, Generic[C, R, M, L, S]):
             self._objects.clear()
 
 
-AnySession = SessionCore[Any, Any, Any, Any, Any]
 _CLOSED = device_pb2.CONNECTION_STATE_CLOSED
 
 
@@ -518,27 +516,24 @@ class SharedReceives(SharedReceivesCore, Blocking):
     arm = blocking(SharedReceivesCore._arm)
 
 
-_Core = SessionCore[Connection, Region, ManagedRegion, Listener, SharedReceives]
-
-
-class Session(_Core, Blocking):
+class Session(SessionCore, Blocking):
     __doc__ = SessionCore.__doc__
     _connection_type = Connection
     _region_type = Region
     _managed_type = ManagedRegion
     _listener_type = Listener
     _shared_receives_type = SharedReceives
-    region = blocking(_Core._region)
-    managed_region = blocking(_Core._managed_region)
-    create_connection = blocking(_Core._create_connection)
-    dial = blocking(_Core._dial)
-    listen = blocking(_Core._listen)
-    queue = blocking(_Core._queue)
-    shared_receives = blocking(_Core._shared_receives)
-    allocate_protection_domain = blocking(_Core._allocate_protection_domain)
-    device = blocking(_Core._get_device)
-    connections = blocking(_Core._connections)
-    regions = blocking(_Core._regions)
+    region = blocking_as(Region, SessionCore._region)
+    managed_region = blocking_as(ManagedRegion, SessionCore._managed_region)
+    create_connection = blocking_as(Connection, SessionCore._create_connection)
+    dial = blocking_as(Connection, SessionCore._dial)
+    listen = blocking_as(Listener, SessionCore._listen)
+    queue = blocking(SessionCore._queue)
+    shared_receives = blocking_as(SharedReceives, SessionCore._shared_receives)
+    allocate_protection_domain = blocking(SessionCore._allocate_protection_domain)
+    device = blocking(SessionCore._get_device)
+    connections = blocking(SessionCore._connections)
+    regions = blocking(SessionCore._regions)
 
 
 def connect(

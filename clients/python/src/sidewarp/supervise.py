@@ -14,7 +14,7 @@ from typing import Any, Optional, TypeVar
 from sidewarp._drive import Loop, blocking, run
 from sidewarp.errors import SidewarpError
 from sidewarp.region import Access, Region, SharedRegionCore
-from sidewarp.session import AnySession, Session
+from sidewarp.session import Session, SessionCore
 
 T = TypeVar("T")
 #: First and longest pause between attempts, in seconds. A sidecar keeps the files of a killed one for 30 s.
@@ -43,7 +43,7 @@ class SupervisedSession(Session):
         """
         return await keep_region(self, length, path, access)
 
-    region = blocking(_keep_region)  # type: ignore[assignment]
+    region = blocking(_keep_region)  # type: ignore
 
 
 async def keep_region(session: Any, length: int, path: str, access: Access) -> Any:
@@ -128,7 +128,7 @@ def pause_after(failures: int) -> float:
     return random.uniform(longest / 2, longest)
 
 
-async def _reset(session: AnySession) -> None:
+async def _reset(session: SessionCore) -> None:
     """Closes all objects of a session except its regions."""
     for made in list(session._objects):
         if not isinstance(made, SharedRegionCore):

@@ -305,14 +305,9 @@ class Work:
             work = {"enable": {"region": self.local[0].region.id, "key": operand}}
         else:
             work = {"flush": {}}
-        owner = "shared_receive_queue" if self.flags & WORK_FLAG_SHARED else "connection"
-        return transfer_pb2.WorkRequest(
-            id=id,
-            fence=bool(self.flags & WORK_FLAG_FENCE),
-            with_flush=bool(self.flags & WORK_FLAG_WITH_FLUSH),
-            **{owner: self.receiver.id},
-            **work,
-        )
+        work["shared_receive_queue" if self.flags & WORK_FLAG_SHARED else "connection"] = self.receiver.id
+        fence, flush = bool(self.flags & WORK_FLAG_FENCE), bool(self.flags & WORK_FLAG_WITH_FLUSH)
+        return transfer_pb2.WorkRequest(id=id, fence=fence, with_flush=flush, **work)
 
 
 def _flags(solicited: bool = False, flush: bool = False, fence: bool = False) -> int:
