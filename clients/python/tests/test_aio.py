@@ -63,7 +63,7 @@ async def test_work_is_awaited(sidecars, path):
     await sides.queue.send(sides.connection, sides.ours[0:5])
     assert (await receive).length == 5
     assert (await sides.queue.fetch_add(sides.connection, sides.remote + 256, 3)).original == 0
-    assert await sides.connection.fetch_add(sides.remote + 256, 3) == 3
+    assert (await sides.connection.fetch_add(sides.remote + 256, 3)).original == 3
     await sides.connection.flush()
     await sides.close()
 

@@ -127,3 +127,22 @@ def test_access_rights_are_those_of_the_contract(session):
     access = sidewarp.Access.REMOTE_READ | sidewarp.Access.REMOTE_ATOMIC
     region = session.region(4096, access=access)
     assert list(region.description.access) == [2, 5]
+
+
+def test_torch_takes_a_tensor_without_a_copy(session):
+    torch = pytest.importorskip("torch")
+    region = session.region(4096)
+    tensor = torch.from_dlpack(region.tensor("bfloat16", (8, 16)))
+    tensor.fill_(2.0)
+    assert region.array("uint16", (128,)).tolist() == [0x4000] * 128
+    with pytest.raises(sidewarp.ViewsExistError):
+        region.close()
+    del tensor
+    region.close()
+
+
+def test_jax_takes_a_tensor_without_a_copy(session):
+    jax = pytest.importorskip("jax")
+    region = session.region(4096)
+    array = jax.dlpack.from_dlpack(region.tensor("float32", (16,)))
+    assert array.unsafe_buffer_pointer() == region.array("float32").ctypes.data

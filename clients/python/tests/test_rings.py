@@ -43,7 +43,7 @@ def receiver(id, shared=False):
 
 def entry(request, id, unsignaled=False):
     """Returns the entry that a ring of 16 blocks gets."""
-    ring = object.__new__(_rings._WorkRing)
+    ring = object.__new__(_rings.WorkRing)
     memory = memoryview(bytearray(512 + 16 * 64))
     ring.bytes, ring.words, ring.longs = memory, memory.cast("I"), memory.cast("Q")
     ring.data, ring.blocks, ring.mask, ring.next, ring._consumed, ring.published = 512, 16, 15, 0, 0, 0
@@ -103,7 +103,7 @@ def test_completions_are_decoded_as_in_the_document():
 
 def test_records_of_the_socket_are_encoded_as_in_the_document():
     sent = []
-    control = object.__new__(_rings._Control)
+    control = object.__new__(_rings.Control)
     control._socket = types.SimpleNamespace(sendall=sent.append)
     control._send_lock = __import__("threading").Lock()
     control.wake(0x202)
@@ -112,7 +112,7 @@ def test_records_of_the_socket_are_encoded_as_in_the_document():
 
 
 def test_end_of_a_ring_is_decoded_as_in_the_document():
-    control = object.__new__(_rings._Control)
+    control = object.__new__(_rings.Control)
     control._received, control._welcome, control.failure = bytearray(), False, None
     pieces = [RECORDS["WELCOME"], RECORDS["END"][:10], RECORDS["END"][10:]]
     control._socket = types.SimpleNamespace(recv=lambda *_: pieces.pop(0))
@@ -158,4 +158,4 @@ def test_header_of_another_version_is_refused(tmp_path):
     struct.pack_into("=I", header, 4, 2)
     (tmp_path / "ring").write_bytes(header)
     with pytest.raises(OSError, match="version 2"):
-        _rings._Ring(str(tmp_path / "ring"), len(header), _layout.RING_KIND_SEND)
+        _rings.Ring(str(tmp_path / "ring"), len(header), _layout.RING_KIND_SEND)

@@ -210,8 +210,8 @@ def test_operations_of_connections_need_no_queue(sidecars):
         connection.flush()
         assert bytes(pair.theirs.view(0, 8)) == b"12345678"
         assert connection.read(pair.ours[8:16], pair.remote).length == 8
-        assert connection.fetch_add(pair.remote + 64, 3) == 0
-        assert connection.compare_swap(pair.remote + 64, 3, 4) == 3
+        assert connection.fetch_add(pair.remote + 64, 3).original == 0
+        assert connection.compare_swap(pair.remote + 64, 3, 4).original == 3
         received = threading.Thread(target=pair.accepted.receive, args=(pair.theirs[128:136],))
         received.start()
         while received.is_alive():

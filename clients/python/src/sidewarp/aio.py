@@ -34,6 +34,7 @@ class Connection(ConnectionCore, Async):
     read = ConnectionCore._read
     send = ConnectionCore._send
     receive = ConnectionCore._receive
+    immediate = ConnectionCore._immediate
     fetch_add = ConnectionCore._fetch_add
     compare_swap = ConnectionCore._compare_swap
     flush = ConnectionCore._flush

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import functools
 import threading
-from typing import TYPE_CHECKING, Any, Optional
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Concatenate, Optional, ParamSpec
 
 from sidewarp._drive import Blocking, Closable, Mailbox, blocking
 from sidewarp.errors import (
@@ -18,19 +20,35 @@ from sidewarp.errors import (
     UnconfirmedError,
     rdma_of,
 )
-from sidewarp.region import Local, RemoteAddress
+from sidewarp.region import RemoteAddress
 from sidewarp.v1 import connection_pb2, device_pb2, transfer_pb2
-from sidewarp.work import Completion, Remote, Work, completion_of
+from sidewarp.work import Completion, Work, completion_of
 
 if TYPE_CHECKING:
     from sidewarp.session import SessionCore
 
 ConnectionOptions = connection_pb2.ConnectionOptions
 MpaOptions = connection_pb2.MpaOptions
+P = ParamSpec("P")
+
+
+def _performing(
+    make: Callable[Concatenate[Any, P], Work]
+) -> Callable[Concatenate[ConnectionCore, P], Coroutine[Any, Any, Completion]]:
+    """Makes a method that carries out the work that `make` returns for the connection."""
+
+    @functools.wraps(make)
+    async def perform(self: ConnectionCore, /, *args: P.args, **kwargs: P.kwargs) -> Completion:
+        return await self._perform(make(self, *args, **kwargs))
+
+    return perform
 
 
 class ConnectionCore(Closable):
     """A connection. It stays open until it is closed, whatever happens to this object.
+
+    The methods that transfer data have the parameters of Work's methods without the connection. Each makes one call and
+    returns the completion. A Write or a Send is complete when its memory can be changed again; see `flush`.
 
     `close` carries out all posted work first. It raises an error if earlier data may not have arrived. After a failure
     in the body of a `with` statement, the connection is aborted instead.
@@ -93,29 +111,13 @@ class ConnectionCore(Closable):
                 self._data = self._tickets
             return self._tickets
 
-    async def _write(self, local: Local, remote: Remote, *, immediate: Optional[int] = None) -> Completion:
-        """Carries out an RDMA Write. It is complete when `local` can be changed again; see `flush`."""
-        return await self._perform(Work.write(self, local, remote, immediate=immediate))
-
-    async def _read(self, local: Local, remote: Remote) -> Completion:
-        """Carries out an RDMA Read into one local part."""
-        return await self._perform(Work.read(self, local, remote))
-
-    async def _send(self, local: Local, *, solicited: bool = False) -> Completion:
-        """Sends a message, which takes one receive of the peer."""
-        return await self._perform(Work.send(self, local, solicited=solicited))
-
-    async def _receive(self, local: Local = ()) -> Completion:
-        """Receives one message. `length` of the completion is its number of bytes."""
-        return await self._perform(Work.receive(self, local))
-
-    async def _fetch_add(self, remote: Remote, add: int) -> int:
-        """Adds to 64 bits of the peer's memory, and returns the earlier number."""
-        return (await self._perform(Work.fetch_add(self, remote, add))).original or 0
-
-    async def _compare_swap(self, remote: Remote, compare: int, swap: int) -> int:
-        """Replaces 64 bits of the peer's memory by `swap` if they equal `compare`. Returns the earlier number."""
-        return (await self._perform(Work.compare_swap(self, remote, compare, swap))).original or 0
+    _write = _performing(Work.write)
+    _read = _performing(Work.read)
+    _send = _performing(Work.send)
+    _receive = _performing(Work.receive)
+    _immediate = _performing(Work.immediate)
+    _fetch_add = _performing(Work.fetch_add)
+    _compare_swap = _performing(Work.compare_swap)
 
     async def _flush(self) -> None:
         """Returns when the peer has placed all earlier data, also of queues. Otherwise raises the peer's error."""
@@ -144,7 +146,12 @@ class ConnectionCore(Closable):
 
     async def _disconnect(self) -> None:
         """Carries out all posted work, and closes. Waits for the peer without a limit. Raises if data may be lost."""
-        await self._start_disconnect(abort=False, limit=None)
+        try:
+            await self._start_disconnect(abort=False, limit=None)
+        except SidewarpError as e:
+            # After FAILED_PRECONDITION the connection is still open.
+            self._told = e.code is not Code.FAILED_PRECONDITION
+            raise
 
     async def _abort(self) -> None:
         """Closes at once. Outstanding work fails."""
@@ -159,6 +166,7 @@ class ConnectionCore(Closable):
         ended_well = self.state == device_pb2.CONNECTION_STATE_CLOSED and not self._failed
         if self._told or ended_well or session.is_closed:
             return
+        may_lose_data = self._may_lose_data()
         self._told = True
         try:
             session._check_open()
@@ -169,11 +177,15 @@ class ConnectionCore(Closable):
                     raise
             if session.is_open:
                 await self._abort()
-            if self._data > self._confirmed:
+            if may_lose_data:
                 raise unconfirmed(f"connection {self.id}", e) from e
 
     async def _leave(self, failed: bool) -> None:
         await (self._abort() if failed else self._close())
+
+    def _may_lose_data(self) -> bool:
+        """Returns whether earlier data is not confirmed, and the application was not told."""
+        return self._data > self._confirmed and not self._told
 
     def _start_disconnect(self, abort: bool, limit: Optional[float]) -> Any:
         session = self._session
@@ -214,6 +226,7 @@ class Connection(ConnectionCore, Blocking):
     read = blocking(ConnectionCore._read)
     send = blocking(ConnectionCore._send)
     receive = blocking(ConnectionCore._receive)
+    immediate = blocking(ConnectionCore._immediate)
     fetch_add = blocking(ConnectionCore._fetch_add)
     compare_swap = blocking(ConnectionCore._compare_swap)
     flush = blocking(ConnectionCore._flush)

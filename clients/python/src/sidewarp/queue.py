@@ -5,17 +5,17 @@
 from __future__ import annotations
 
 import collections
+import functools
 import logging
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, Optional, ParamSpec, TypeVar, Union
 
 from sidewarp._drive import Loop, OfProcess
 from sidewarp.errors import ClosedError, DeadlineError, SidewarpError, WorkError
-from sidewarp.region import Local, RegionCore
-from sidewarp.work import Completion, Opcode, Receiver, Remote, Status, Work
+from sidewarp.work import Completion, Opcode, Status, Work
 
 if TYPE_CHECKING:
     from sidewarp.connection import ConnectionCore
@@ -27,6 +27,7 @@ Path = Literal["any", "rings", "grpc"]
 #: the processor to others. `spin` polls without a pause. `sleep` sleeps at once.
 Wait = Literal["adaptive", "yield", "spin", "sleep"]
 _LOG = logging.getLogger("sidewarp")
+P = ParamSpec("P")
 B = TypeVar("B", bound="Batch")
 
 
@@ -104,8 +105,18 @@ class Pending:
                 _LOG.exception("a callback of %s failed", self.work.opcode.name)
 
 
+def _posting(make: Callable[P, Work]) -> Callable[Concatenate[_Poster, P], Pending]:
+    """Makes a method that posts the work that `make` returns."""
+
+    @functools.wraps(make)
+    def post(self: _Poster, /, *args: P.args, **kwargs: P.kwargs) -> Pending:
+        return self.post(make(*args, **kwargs))
+
+    return post
+
+
 class _Poster:
-    """Methods that post work. Each returns a Pending. class Work explains the parameters."""
+    """Methods that post work. They have the parameters of the methods of Work with the same names."""
 
     def post(self, work: Work, context: Any = None) -> Pending:
         """Posts prepared work. `Pending.context` is for the application.
@@ -114,70 +125,16 @@ class _Poster:
         """
         raise NotImplementedError
 
-    def write(
-        self,
-        connection: ConnectionCore,
-        local: Local,
-        remote: Remote,
-        *,
-        immediate: Optional[int] = None,
-        solicited: bool = False,
-        flush: bool = False,
-        fence: bool = False,
-    ) -> Pending:
-        """Posts Work.write."""
-        work = Work.write(
-            connection, local, remote, immediate=immediate, solicited=solicited, flush=flush, fence=fence
-        )
-        return self.post(work)
-
-    def read(self, connection: ConnectionCore, local: Local, remote: Remote, *, fence: bool = False) -> Pending:
-        """Posts Work.read."""
-        return self.post(Work.read(connection, local, remote, fence=fence))
-
-    def send(
-        self,
-        connection: ConnectionCore,
-        local: Local,
-        *,
-        solicited: bool = False,
-        invalidate: Optional[int] = None,
-        flush: bool = False,
-        fence: bool = False,
-    ) -> Pending:
-        """Posts Work.send."""
-        work = Work.send(connection, local, solicited=solicited, invalidate=invalidate, flush=flush, fence=fence)
-        return self.post(work)
-
-    def receive(self, receiver: Receiver, local: Local = ()) -> Pending:
-        """Posts Work.receive."""
-        return self.post(Work.receive(receiver, local))
-
-    def immediate(self, connection: ConnectionCore, data: int, *, solicited: bool = False) -> Pending:
-        """Posts Work.immediate."""
-        return self.post(Work.immediate(connection, data, solicited=solicited))
-
-    def fetch_add(self, connection: ConnectionCore, remote: Remote, add: int, local: Local = ()) -> Pending:
-        """Posts Work.fetch_add."""
-        return self.post(Work.fetch_add(connection, remote, add, local))
-
-    def compare_swap(
-        self, connection: ConnectionCore, remote: Remote, compare: int, swap: int, local: Local = ()
-    ) -> Pending:
-        """Posts Work.compare_swap."""
-        return self.post(Work.compare_swap(connection, remote, compare, swap, local))
-
-    def flush(self, connection: ConnectionCore) -> Pending:
-        """Posts Work.flush."""
-        return self.post(Work.flush(connection))
-
-    def invalidate(self, connection: ConnectionCore, region: RegionCore) -> Pending:
-        """Posts Work.invalidate."""
-        return self.post(Work.invalidate(connection, region))
-
-    def enable(self, connection: ConnectionCore, region: RegionCore, key: int) -> Pending:
-        """Posts Work.enable."""
-        return self.post(Work.enable(connection, region, key))
+    write = _posting(Work.write)
+    read = _posting(Work.read)
+    send = _posting(Work.send)
+    receive = _posting(Work.receive)
+    immediate = _posting(Work.immediate)
+    fetch_add = _posting(Work.fetch_add)
+    compare_swap = _posting(Work.compare_swap)
+    flush = _posting(Work.flush)
+    invalidate = _posting(Work.invalidate)
+    enable = _posting(Work.enable)
 
 
 class Queue(OfProcess, _Poster):

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any, Optional
 
-from sidewarp import _grpc_queue, _rings
+from sidewarp import _grpc_queue, _ring_queue
 from sidewarp._drive import Blocking, Closable, Loop, Mailbox, Promise, blocking, blocking_as, run
 from sidewarp._transport import DEFAULT_API, Transport
 from sidewarp.connection import Connection, ConnectionCore, ConnectionOptions, unconfirmed
@@ -297,7 +297,7 @@ class SessionCore(Closable):
             queue = await _grpc_queue.open_grpc(self, outstanding)
         else:
             try:
-                queue = await _rings.open_rings(self, outstanding, wait)
+                queue = await _ring_queue.open_rings(self, outstanding, wait)
             except SidewarpError as e:
                 possible = (Code.UNIMPLEMENTED, Code.FAILED_PRECONDITION, Code.RESOURCE_EXHAUSTED)
                 if path == "rings" or e.code not in possible:
@@ -368,7 +368,7 @@ class SessionCore(Closable):
         self.is_closed = True
         loss: Optional[SidewarpError] = None
         if self._end is not None:
-            if any(connection._data > connection._confirmed for connection in self._known.values()):
+            if any(connection._may_lose_data() for connection in self._known.values()):
                 loss = unconfirmed(f'session "{self.name}"', self._end)
         else:
             loss = await self._close_at_sidecar(grace)
@@ -382,7 +382,8 @@ class SessionCore(Closable):
         """Lets the sidecar close the connections. Returns the reason why earlier data may not have arrived, or None."""
         loss: Optional[SidewarpError] = None
         # CloseSession could overtake the work of queues, and so their connections are disconnected before.
-        queued = [connection for connection in self._known.values() if connection._posted] if grace else []
+        known = list(self._known.values()) if grace else []
+        queued = [connection for connection in known if connection._posted and not connection._told]
         for end in [connection._start_disconnect(abort=False, limit=grace) for connection in queued]:
             try:
                 await end

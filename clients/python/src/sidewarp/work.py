@@ -18,7 +18,7 @@ from sidewarp.errors import (
     WorkError,
     rdma_of,
 )
-from sidewarp.region import Local, RegionCore, RemoteAddress, Slice, slices
+from sidewarp.region import Local, RegionCore, RemoteAddress, slices
 from sidewarp.v1 import transfer_pb2, types_pb2
 
 if TYPE_CHECKING:
