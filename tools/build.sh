@@ -15,7 +15,7 @@ readonly IMAGES_JAR=$ROOT/images/target/sidewarp-images.jar
 readonly -A MODULES=([programs]=sidecar/service,sidecar/cli
   [bench]=sidecar/service,sidecar/cli,sidecar/benchmarks
   [images]=sidecar/service,sidecar/cli,operator/controller,operator/node-agent,images)
-readonly -A SOURCES=([programs]='common proto clients sidecar' [bench]='common proto clients sidecar' [images]='common proto clients sidecar operator images')
+readonly -A SOURCES=([programs]='common proto clients/java sidecar' [bench]='common proto clients/java sidecar' [images]='common proto clients/java sidecar operator images')
 
 is_packaged() {
   [ -e "$SERVICE_JAR" ] && [ -e "$CLI_JAR" ] || return

@@ -140,6 +140,14 @@ grpc_python_plugin protobuf-compiler-grpc
 /usr/lib/python3/dist-packages/grpc python3-grpcio
 /usr/lib/python3/dist-packages/google/protobuf python3-protobuf'
 
+# Additional tools for the tests of the Python client, which also needs some of the tools above. Without these tools its
+# tests are skipped.
+readonly PYTHON_TOOLS='/usr/lib/python3/dist-packages/numpy python3-numpy
+/usr/lib/python3/dist-packages/pytest python3-pytest
+/usr/lib/python3/dist-packages/build python3-build
+/usr/lib/python3/dist-packages/setuptools python3-setuptools
+/usr/lib/python3/dist-packages/wheel python3-wheel'
+
 # Additional tools for the virtual machine with Linux soft-iWARP. Without these tools its tests are skipped.
 readonly SIW_TOOLS='qemu-system-x86_64 qemu-system-x86
 gcc-12 gcc-12
@@ -215,6 +223,7 @@ want_kube() {
 need_test_tools() {
   need_tools 'the tests' "$TEST_TOOLS"
   need_tools 'the tests of rings' "$RING_TOOLS"
+  want_tools 'the tests of the Python client' "$PYTHON_TOOLS"
   want_siw_tools
   want_tools "the checks of the chart's Prometheus rules" "$CHART_TOOLS"
   want_tools 'the test of profiles' "$PROFILE_TOOLS"

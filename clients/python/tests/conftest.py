@@ -1,70 +1,22 @@
 # Copyright The Sidewarp Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two packaged sidecars as processes, and a client of each. `./sidewarp build` packages the sidecar."""
+"""Two packaged sidecars, and connections between them."""
 
-import os
+import concurrent.futures
 import pathlib
-import shutil
-import signal
-import subprocess
 import sys
-import tempfile
 
-import pytest
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
-sys.path.insert(0, str(HERE.parent / "src"))
+import pytest  # noqa: E402
+from sidecar import PATIENCE, Sidecar, sidewarp  # noqa: E402
 
-import sidewarp  # noqa: E402
-
-PATIENCE = 60
 ALL = (
     sidewarp.Access.LOCAL_WRITE
     | sidewarp.Access.REMOTE_READ
     | sidewarp.Access.REMOTE_WRITE
     | sidewarp.Access.REMOTE_ATOMIC
 )
-
-
-class Sidecar:
-    """A packaged sidecar. It can be killed and started again on the same socket and volume."""
-
-    def __init__(self, name):
-        self.directory = tempfile.mkdtemp(prefix=f"sidewarp-{name}-")
-        self.volume = tempfile.mkdtemp(prefix=f"sidewarp-{name}-", dir="/dev/shm")
-        self.api = f"unix://{self.directory}/api.sock"
-        self.log = open(f"{self.directory}/log", "ab")
-        self.start()
-
-    def start(self):
-        command = [
-            str(ROOT / "sidewarp"),
-            "sidecar",
-            "-Dsidewarp.management.port=0",
-            f"-Dsidewarp.api.socket={self.directory}/api.sock",
-            f"-Dsidewarp.shared-volume={self.volume}",
-        ]
-        environment = {**os.environ, "SIDEWARP_BUILD": "never"}
-        self.process = subprocess.Popen(command, env=environment, stdout=self.log, stderr=self.log)
-        try:
-            self.connect("test-start").close()
-        except Exception:
-            self.stop()
-            raise AssertionError(f"the sidecar did not start:\n{pathlib.Path(self.log.name).read_text()}") from None
-
-    def connect(self, name="test", **options):
-        return sidewarp.connect(name, api=self.api, volume=self.volume, wait=PATIENCE, **options)
-
-    def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-    def stop(self):
-        self.kill()
-        self.log.close()
-        shutil.rmtree(self.directory)
-        shutil.rmtree(self.volume)
 
 
 @pytest.fixture(scope="session")
@@ -80,7 +32,7 @@ def sidecars():
 
 
 class Pair:
-    """A connection between two sessions, a region on each side, and a queue on the left side."""
+    """A connection between two sessions, a region on each side, and a queue on each side."""
 
     def __init__(self, sidecars, path, **options):
         self.left, self.right = (sidecar.connect() for sidecar in sidecars)
@@ -108,8 +60,6 @@ class Pair:
 
 def run_both(first, second):
     """Runs two functions at the same time, and returns their results."""
-    import concurrent.futures
-
     with concurrent.futures.ThreadPoolExecutor() as executor:
         other = executor.submit(second)
         result = first()

@@ -7,7 +7,8 @@ import functools
 
 import pytest
 import sidewarp
-from conftest import ALL, PATIENCE, Sidecar
+from conftest import ALL
+from sidecar import PATIENCE, Sidecar
 from sidewarp import Work, aio
 
 

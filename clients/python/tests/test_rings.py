@@ -9,7 +9,7 @@ import types
 
 import pytest
 import sidewarp
-from conftest import ROOT
+from sidecar import ROOT
 from sidewarp import _layout, _rings, work
 from sidewarp.region import RegionCore
 from sidewarp.work import Work

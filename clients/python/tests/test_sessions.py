@@ -10,7 +10,8 @@ import threading
 
 import pytest
 import sidewarp
-from conftest import ALL, HERE, PATIENCE, Pair, Sidecar, run_both
+from conftest import ALL, Pair, run_both
+from sidecar import HERE, PATIENCE, Sidecar
 from sidewarp import Retry
 
 

@@ -6,7 +6,8 @@ import threading
 
 import pytest
 import sidewarp
-from conftest import PATIENCE, Pair, run_both
+from conftest import Pair, run_both
+from sidecar import PATIENCE
 from sidewarp import Status, Work
 
 
