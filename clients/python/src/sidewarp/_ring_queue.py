@@ -74,12 +74,15 @@ class RingQueue(Queue):
 
     def _wake_consumer(self, ring: WorkRing) -> None:
         fence()
-        with self._lock:
-            sleeps = self._end is None and ring.words[RING_CONSUMER_WAITS_OFFSET >> 2]
-            if sleeps:
-                ring.words[RING_CONSUMER_WAITS_OFFSET >> 2] = RING_WAITS_NOT
-        if sleeps:
-            self._control.wake(ring.id)
+        try:
+            if not ring.words[RING_CONSUMER_WAITS_OFFSET >> 2]:
+                return
+            # Two threads may both send a WAKE record, which does no harm.
+            ring.words[RING_CONSUMER_WAITS_OFFSET >> 2] = RING_WAITS_NOT
+        except ValueError:
+            # Another thread has closed the queue.
+            return
+        self._control.wake(ring.id)
 
     def _ready(self) -> bool:
         ring = self._completions
@@ -207,10 +210,8 @@ class RingQueue(Queue):
     def _sleep(self, seconds: float) -> None:
         if self._arm():
             # The first sleep is short, because no fence of Python is promised.
-            self._control.sleep(_LOOK_SECONDS)
-            if not self._ready() and not self._control.failure and seconds > _LOOK_SECONDS:
-                if self._completions.words[RING_CONSUMER_WAITS_OFFSET >> 2]:
-                    self._control.sleep(seconds - _LOOK_SECONDS)
+            if not self._control.sleep(_LOOK_SECONDS) and not self._ready() and seconds > _LOOK_SECONDS:
+                self._control.sleep(seconds - _LOOK_SECONDS)
             self._disarm()
         if self._control.failure:
             self._look()

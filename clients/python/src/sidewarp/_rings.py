@@ -25,7 +25,7 @@ from typing import Optional
 
 from sidewarp._drive import in_child
 from sidewarp._layout import *  # noqa: F403
-from sidewarp.errors import _CODES, Code, SidewarpError, UnavailableError
+from sidewarp.errors import _CODES, Code, Retry, SidewarpError, UnavailableError
 from sidewarp.region import map_file
 
 _RECORD = struct.Struct("=IHHQ")
@@ -171,10 +171,11 @@ class Control:
             self.look()
             self._fail(f"the socket of the queue failed: {e}")
 
-    def sleep(self, seconds: float) -> None:
-        """Sleeps until a record arrives, at most for a time, and reads it."""
-        self._poll.poll(max(1.0, seconds * 1000))
+    def sleep(self, seconds: float) -> bool:
+        """Sleeps until a record arrives, at most for a time, and reads it. Returns whether one has arrived."""
+        arrived = bool(self._poll.poll(max(1.0, seconds * 1000)))
         self.look()
+        return arrived
 
     def look(self) -> None:
         """Reads the records that have arrived, without waiting."""
@@ -187,7 +188,10 @@ class Control:
         except OSError:
             received = b""
         if not received:
-            self._fail("the sidecar closed the socket of the queue before its work was complete; it has ended")
+            self._fail(
+                "the sidecar closed the socket of the queue before its work was complete; it has ended",
+                Retry.AFTER_RECONNECTING,
+            )
         self._received += received
         while len(self._received) >= RECORD_HEADER:
             length, _, kind, value = _RECORD.unpack_from(self._received)
@@ -207,6 +211,5 @@ class Control:
                     f"the sidecar closed the socket of the queue: {text}", code
                 )
 
-    def _fail(self, text: str) -> None:
-        # The work may succeed on a new queue, which after the end of a sidecar needs a new session.
-        self.failure = self.failure or UnavailableError(text)
+    def _fail(self, text: str, retry: Retry = Retry.LATER) -> None:
+        self.failure = self.failure or UnavailableError(text, retry=retry)

@@ -138,7 +138,7 @@ class _Poster:
 
 
 class Queue(OfProcess, _Poster):
-    """A queue of work for all connections of a session. Thread-safe in the blocking API.
+    """A queue of work for all connections of a session, for both APIs. Thread-safe in the blocking API.
 
     Work of one connection begins in the order of its posts. Close the queue at the end: work that is not complete then
     is carried out nevertheless, and its Pending fails with ClosedError.
@@ -227,6 +227,12 @@ class Queue(OfProcess, _Poster):
     def __exit__(
         self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Queue:
+        return self
+
+    async def __aexit__(self, *failure: Any) -> None:
         self.close()
 
     def _check_usable(self) -> None:

@@ -122,7 +122,10 @@ class Work:
     operations of the connection are complete. `flush` delays the completion until the peer has placed the data.
     """
 
-    __slots__ = ("receiver", "opcode", "flags", "remote", "local", "operands", "image", "carries_data", "is_answered")
+    __slots__ = (
+        *("receiver", "opcode", "flags", "remote", "local", "operands", "image"),
+        *("is_receive", "carries_data", "is_answered"),
+    )
 
     def __init__(
         self,
@@ -140,6 +143,7 @@ class Work:
         self.flags = flags
         self.operands = operands
         self.image = b""
+        self.is_receive = opcode is Opcode.RECEIVE
         kind = opcode.name
         #: True if the peer gets data, and must confirm it; True if a success is an answer of the peer.
         self.carries_data = kind.startswith(("WRITE", "SEND", "IMMEDIATE"))
@@ -150,10 +154,6 @@ class Work:
             )
         if (length := sum(part.length for part in self.local)) > _MAX_LENGTH:
             raise ValueError(f"the work has {length} bytes; at most {_MAX_LENGTH} are possible. Split the work.")
-
-    @property
-    def is_receive(self) -> bool:
-        return self.opcode is Opcode.RECEIVE
 
     @classmethod
     def write(
