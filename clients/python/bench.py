@@ -134,7 +134,8 @@ def main():
                 figures["python"].append(python.measure(operation, size, arguments.seconds))
             ours, theirs = statistics.median(figures["python"]), statistics.median(figures["java"])
             unit = "us p50" if operation == "read" else "Gbit/s"
-            print(f"{operation} {size:>7}  Java {theirs:6.1f}  Python {ours:6.1f} {unit}  ratio {ours / theirs:.2f}", flush=True)
+            row = f"Java {theirs:6.1f}  Python {ours:6.1f} {unit}  ratio {ours / theirs:.2f}"
+            print(f"{operation} {size:>7}  {row}", flush=True)
         java.close()
         python.close()
     finally:

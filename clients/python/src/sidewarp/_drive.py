@@ -148,13 +148,14 @@ class Opening(Generic[T]):
     """The result of a coroutine: `await` it, or use it with `async with`."""
 
     def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
-        self._coroutine = coroutine
+        self._coroutine: Coroutine[Any, Any, Any] = coroutine
+        self._opened: Any = None
 
     def __await__(self) -> Generator[Any, Any, T]:
         return self._coroutine.__await__()
 
     async def __aenter__(self) -> T:
-        self._opened: Any = await self._coroutine
+        self._opened = await self._coroutine
         entered: T = await self._opened.__aenter__()
         return entered
 
@@ -257,8 +258,8 @@ def begin_grpc() -> None:
 
 def _forked() -> ForkedError:
     return ForkedError(
-        f"process {os.getpid()} was forked from a process with a Sidewarp session, and gRPC does not work in such a child."
-        " Fork before the first sidewarp.connect(), or start the child with multiprocessing's start method 'spawn'."
+        f"process {os.getpid()} was forked from a process with a Sidewarp session, and gRPC does not work in such a"
+        " child. Fork before the first sidewarp.connect(), or start the child with multiprocessing's method 'spawn'."
     )
 
 

@@ -87,19 +87,19 @@ class Transport(OfProcess):
         rpc.add_done_callback(done)
         return promise
 
-    async def create(self, method: Any, request: Any, undo: Callable[[Any], None]) -> Any:
-        """Makes a call that creates an object.
+    async def create(
+        self, method: Any, request: Any, undo: Callable[[Any], None], limit: Optional[float] = -1
+    ) -> Any:
+        """Makes a call that creates an object, and waits at most `limit` seconds; None if it waits for a peer.
 
         Such a call must not be cancelled, because only its answer names the object. If the caller stops waiting, the
         call goes on, and `undo` gets the answer.
         """
         promise = self.call(method, request, limit=None)
         try:
-            return await _shielded(promise)
-        except errors.SidewarpError:
-            raise
+            return await _shielded(promise, self.timeout if limit == -1 else limit)
         except BaseException:
-            promise.future.add_done_callback(lambda future: future.exception() or undo(future.result()))
+            promise.future.add_done_callback(lambda future: None if future.exception() else undo(future.result()))
             raise
 
     def forget(self, method: Any, request: Any) -> None:
@@ -119,7 +119,6 @@ class Transport(OfProcess):
         name: str,
     ) -> None:
         """Reads a stream in a thread. The thread keeps the call, which garbage collection would cancel."""
-
         self._running.add(stream)
 
         def loop() -> None:
@@ -155,9 +154,9 @@ class Transport(OfProcess):
         self._channel.close()
 
 
-def _shielded(promise: Promise[Any]) -> Promise[Any]:
-    """Returns a promise whose cancellation does not cancel the given one."""
-    shield: Promise[Any] = Promise(promise._loop, promise._limit, promise._what)
+def _shielded(promise: Promise[Any], limit: Optional[float]) -> Promise[Any]:
+    """Returns a promise with a limit, whose cancellation does not cancel the given one."""
+    shield: Promise[Any] = Promise(promise._loop, limit)
 
     def done(future: Any) -> None:
         failure = future.exception()

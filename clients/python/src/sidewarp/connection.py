@@ -212,7 +212,8 @@ class ConnectionCore(Closable):
 
 def unconfirmed(what: str, cause: SidewarpError) -> UnconfirmedError:
     return UnconfirmedError(
-        f"earlier Writes and Sends of {what} may not have arrived: {cause}; a flush that succeeds tells what has arrived",
+        f"earlier Writes and Sends of {what} may not have arrived: {cause}; a flush that succeeds tells what has"
+        " arrived",
         Code.UNAVAILABLE,
         Retry.AFTER_RECONNECTING,
         cause.rdma,

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 #: Paths of a queue: rings where they are possible and the gRPC call elsewhere, or one of them.
 Path = Literal["any", "rings", "grpc"]
-#: Ways to wait for completions in rings. `adaptive` polls for 50 microseconds and then sleeps. `yield` polls, and offers
-#: the processor to others. `spin` polls without a pause. `sleep` sleeps at once.
+#: Ways to wait for completions in rings. `adaptive` polls for 50 microseconds and then sleeps. `yield` polls, and
+#: offers the processor to others. `spin` polls without a pause. `sleep` sleeps at once.
 Wait = Literal["adaptive", "yield", "spin", "sleep"]
 _LOG = logging.getLogger("sidewarp")
 P = ParamSpec("P")
@@ -331,7 +331,7 @@ class Batch(_Poster):
         self._queue._wake()
 
     def wait(self, timeout: Optional[float] = None) -> list[Completion]:
-        """Waits for all completions of the batch, and returns them in the order of posting. Raises the first failure."""
+        """Waits for all completions, and returns them in the order of posting. Raises the first failure."""
         work = self.pending
         self._queue._wake()
         # The last completion usually comes last, so that few requests are looked at in vain.

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from sidewarp.session import SessionCore
 
 DEFAULT_VOLUME = "/run/sidewarp/shared"
-#: Ways to get the file of a shared region. `new`: the file must not exist. `reuse`: an existing file is opened, or taken
-#: over with its content from a sidecar that was killed. `replace`: such a file is replaced. `never`: it must exist.
+#: Ways to get the file of a shared region. `new`: the file must not exist. `reuse`: an existing file is opened, or
+#: taken over with its content from a sidecar that was killed. `replace`: such a file is replaced. `never`: it must
+#: exist.
 Create = Literal["new", "reuse", "replace", "never"]
 CREATE_MODES: dict[str, Any] = {
     "new": memory_pb2.CREATE_MODE_MUST_BE_NEW,

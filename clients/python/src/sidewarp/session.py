@@ -51,7 +51,8 @@ _open_sessions: set[SessionCore] = set()
 class SharedReceivesCore(Closable):
     """Receives that several connections share. Post them with Work.receive or Queue.receive.
 
-    Connections name the object in ConnectionOptions(shared_receive_queue=shared.id). A message takes the oldest receive.
+    Connections name the object in ConnectionOptions(shared_receive_queue=shared.id). A message takes the oldest
+    receive.
     """
 
     is_shared = True
@@ -86,8 +87,8 @@ class SessionCore(Closable):
     and raises an error if earlier data may not have arrived. Views of regions stay valid memory of this process.
     """
 
-    # Types of the objects, which the blocking API and the asyncio API choose. Methods that make objects return Any here,
-    # and the precise type there.
+    # Types of the objects, which the blocking API and the asyncio API choose. Methods that make objects return Any
+    # here, and the precise type there.
     _connection_type: type[ConnectionCore]
     _region_type: type[SharedRegionCore]
     _managed_type: type[ManagedRegionCore]
@@ -249,7 +250,7 @@ class SessionCore(Closable):
     async def _set_up(self, method: Any, request: Any, connection: Optional[ConnectionCore]) -> Any:
         """Makes a Connect or Accept call."""
         self._check_open()
-        description = (await self._transport.create(method, request, self._abort_unused)).connection
+        description = (await self._transport.create(method, request, self._abort_unused, limit=None)).connection
         if connection is None:
             return self._adopt(description)
         connection._establish(description)

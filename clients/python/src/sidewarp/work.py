@@ -348,10 +348,9 @@ def completion_of(response: transfer_pb2.WorkCompletion) -> Completion:
 
 
 def decode_completion(ring: memoryview, begin: int) -> tuple[int, Completion]:
-    """Decodes the first block of a completion in a ring. Returns the id of the work, and the completion without text."""
-    id, connection, opcode, _, status, _, flags, length, result, stag, *error, code, retry, _ = _COMPLETION.unpack_from(
-        ring, begin
-    )
+    """Decodes the first block of a completion in a ring. Returns the id of the work, and a completion without text."""
+    fields = _COMPLETION.unpack_from(ring, begin)
+    id, connection, opcode, _, status, _, flags, length, result, stag, *error, code, retry, _ = fields
     kind = _OPCODES[opcode] if opcode < len(_OPCODES) else Opcode.UNKNOWN
     outcome = _STATUSES[status] if status < len(_STATUSES) else Status.UNKNOWN
     if not flags and outcome is Status.SUCCESS:
