@@ -85,7 +85,9 @@ class PythonClientIT {
 
     private static OwnedProcess run(String name, Map<String, String> environment, String... command) {
         try (OwnedProcess process = OwnedProcess.start(name, List.of(command), environment, CLIENT)) {
-            assertThat(process.awaitExit(Patience.LONG_LIMIT)).as(process.text()).isZero();
+            assertThat(process.awaitExit(Patience.LONG_LIMIT))
+                    .as(process.text())
+                    .isZero();
             return process;
         }
     }
