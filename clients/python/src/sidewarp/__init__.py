@@ -38,7 +38,8 @@ from sidewarp.errors import (
 from sidewarp.listener import Incoming, Listener
 from sidewarp.queue import Batch, Pending, Queue, as_completed
 from sidewarp.region import Access, ManagedRegion, Region, RemoteAddress, Slice
-from sidewarp.session import Session, SharedReceives, connect
+from sidewarp.session import Session, connect
+from sidewarp.shared_receives import SharedReceives
 from sidewarp.supervise import SupervisedSession, supervise
 from sidewarp.work import Completion, Opcode, Status, Work
 

@@ -21,7 +21,8 @@ from sidewarp._drive import Async, opening, opening_as
 from sidewarp.connection import ConnectionCore
 from sidewarp.listener import IncomingCore, ListenerCore
 from sidewarp.region import Access, ManagedRegionCore, SharedRegionCore
-from sidewarp.session import SessionCore, SharedReceivesCore
+from sidewarp.session import SessionCore
+from sidewarp.shared_receives import SharedReceivesCore
 from sidewarp.supervise import OnFailure, keep_region, log_failure, repeat
 
 T = TypeVar("T")

@@ -39,6 +39,7 @@ from sidewarp.region import (
     find_file,
     map_file,
 )
+from sidewarp.shared_receives import SharedReceives, SharedReceivesCore
 from sidewarp.v1 import connection_pb2, device_pb2, memory_pb2, shared_receive_queue_pb2
 
 _LOG = logging.getLogger("sidewarp")
@@ -46,38 +47,6 @@ _GRACE_SECONDS = 10
 _EARLY_EVENTS = 256
 #: Open sessions. Garbage collection does not end a session that the program does not refer to any more.
 _open_sessions: set[SessionCore] = set()
-
-
-class SharedReceivesCore(Closable):
-    """Receives that several connections share. Post them with Work.receive or Queue.receive.
-
-    Connections name the object in ConnectionOptions(shared_receive_queue=shared.id). A message takes the oldest
-    receive.
-    """
-
-    is_shared = True
-
-    def __init__(self, session: SessionCore, description: shared_receive_queue_pb2.SharedReceiveQueue) -> None:
-        self._session = session
-        self.id: int = description.id
-        self.capacity: int = description.capacity
-
-    async def _arm(self, limit: int) -> None:
-        """Asks for one event, `shared_receive_queue_limit`, when fewer than `limit` receives are left."""
-        transport = self._session._transport
-        request = shared_receive_queue_pb2.ModifySharedReceiveQueueRequest(
-            session=self._session.id, shared_receive_queue=self.id, limit=limit
-        )
-        await transport.call(transport.shared_receives.ModifySharedReceiveQueue, request)
-
-    async def _close(self) -> None:
-        """Destroys the queue. Fails while connections use it."""
-        transport = self._session._transport
-        if self._session.is_open:
-            request = shared_receive_queue_pb2.DestroySharedReceiveQueueRequest(
-                session=self._session.id, shared_receive_queue=self.id
-            )
-            await transport.call(transport.shared_receives.DestroySharedReceiveQueue, request)
 
 
 class SessionCore(Closable):
@@ -511,11 +480,6 @@ class SessionCore(Closable):
 
 
 _CLOSED = device_pb2.CONNECTION_STATE_CLOSED
-
-
-class SharedReceives(SharedReceivesCore, Blocking):
-    __doc__ = SharedReceivesCore.__doc__
-    arm = blocking(SharedReceivesCore._arm)
 
 
 class Session(SessionCore, Blocking):

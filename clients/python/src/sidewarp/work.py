@@ -23,7 +23,7 @@ from sidewarp.v1 import transfer_pb2, types_pb2
 
 if TYPE_CHECKING:
     from sidewarp.connection import ConnectionCore
-    from sidewarp.session import SharedReceivesCore
+    from sidewarp.shared_receives import SharedReceivesCore
 
 
 Remote = Union[RemoteAddress, tuple[int, int]]
