@@ -22,6 +22,7 @@ import io.netty.util.concurrent.FastThreadLocalThread;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -96,10 +97,23 @@ final class Transport implements AutoCloseable {
     /**
      * Makes the next call connect if the last connection attempt failed. Otherwise the channel would wait longer and
      * longer between attempts, and meanwhile fail calls with the failure of the last attempt.
+     *
+     * <p>The channel fails the calls first and changes its state after that, both on the event loop. So the state counts
+     * only where the event loop has done with the last failure.
      */
     void connectNow() {
-        if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
-            channel.enterIdle();
+        switch (channel.getState(false)) {
+            case IDLE, READY, SHUTDOWN -> {}
+            case CONNECTING, TRANSIENT_FAILURE -> {
+                CompletableFuture<Void> done = new CompletableFuture<>();
+                onEventLoop(() -> {
+                    if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
+                        channel.enterIdle();
+                    }
+                    done.complete(null);
+                });
+                done.join();
+            }
         }
     }
 
