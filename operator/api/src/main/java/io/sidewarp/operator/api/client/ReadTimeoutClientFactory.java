@@ -18,7 +18,8 @@ import java.util.concurrent.TimeUnit;
  * which never arrives either. A closed connection makes the client watch again.
  *
  * <p>The timeout must be longer than the interval of bookmarks, which the API server sends to each watch about once a
- * minute. Connections without a request are not concerned.
+ * minute. A connection without a request is closed after a third of the timeout. So it never carries a request that is
+ * sent just before the timeout ends.
  */
 final class ReadTimeoutClientFactory implements HttpClient.Factory {
     private final Vertx vertx;
@@ -29,17 +30,22 @@ final class ReadTimeoutClientFactory implements HttpClient.Factory {
      * @param timeout time without a byte from the API server after which a connection is closed
      */
     ReadTimeoutClientFactory(Vertx vertx, Duration timeout) {
-        this.vertx = withReadTimeout(vertx, Math.toIntExact(timeout.toMillis()));
+        this.vertx = withReadTimeout(vertx, timeout);
     }
 
     /** Returns a view of a Vert.x instance, since the builder of Fabric8 lets nobody change the options of its client. */
-    private static Vertx withReadTimeout(Vertx vertx, int millis) {
+    private static Vertx withReadTimeout(Vertx vertx, Duration timeout) {
+        int millis = Math.toIntExact(timeout.toMillis());
+        int keepAliveSeconds = Math.toIntExact(timeout.dividedBy(3).toSeconds());
         return (Vertx) Proxy.newProxyInstance(
                 Vertx.class.getClassLoader(), new Class<?>[] {Vertx.class}, (_, method, arguments) -> {
                     if (method.getName().equals("createHttpClient")
                             && arguments != null
                             && arguments[0] instanceof HttpClientOptions options) {
-                        options.setIdleTimeoutUnit(TimeUnit.MILLISECONDS).setReadIdleTimeout(millis);
+                        options.setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
+                                .setReadIdleTimeout(millis)
+                                .setKeepAliveTimeout(keepAliveSeconds)
+                                .setHttp2KeepAliveTimeout(keepAliveSeconds);
                     }
                     try {
                         return method.invoke(vertx, arguments);
