@@ -85,7 +85,7 @@ final class PolicyRollup {
             String message = failed.size() + " of " + counted(selected) + " failed. " + some(failed, " | ");
             state = new State(StatusCondition.DEGRADED, "NodesFailed", message);
         } else if (ready < selected) {
-            String message = ready + " of " + counted(selected) + (ready == 1 ? " is" : " are") + " ready."
+            String message = ready + " of " + counted(selected) + (ready == 1 || selected == 1 ? " is" : " are") + " ready."
                     + (waiting.isEmpty() ? "" : " In progress: " + some(waiting, ", ") + ".")
                     + (silent.isEmpty() ? "" : " No node agent has reported yet: " + some(silent, ", ") + ".")
                     + away.entrySet().stream()

@@ -60,15 +60,16 @@ public final class DevicesInUse implements AutoCloseable {
     }
 
     /**
-     * Returns the pods that have each device, as namespace/name, by device id. Free devices are absent. The user of a
-     * device that is prepared for a claim, but not yet or no longer of a pod, is that claim.
+     * Returns the pods that have each device, as namespace/name, and the claims for which it is prepared, by device id.
+     * Free devices are absent. A device stays prepared after its pod has ended until the kubelet unprepares it.
      *
      * @throws IOException if the kubelet does not answer; the users are then unknown, and no device may be considered
      *     free
      */
     public Map<String, List<String>> users() throws IOException {
         Map<String, List<String>> users = users(container -> Stream.concat(devices(container), claimed(container)));
-        prepared.get().forEach(users::putIfAbsent);
+        prepared.get().forEach((id, claims) ->
+                users.computeIfAbsent(id, _ -> new ArrayList<>()).addAll(claims));
         return users;
     }
 

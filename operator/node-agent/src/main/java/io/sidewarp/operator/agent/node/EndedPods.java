@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 
@@ -47,7 +48,7 @@ final class EndedPods {
     /**
      * Returns whether a pod has ended, so that its devices may change.
      *
-     * @param name namespace/name
+     * @param name namespace/name; anything else, such as the name of a claim, is not a pod and has not ended
      */
     boolean hasEnded(String name) {
         if (System.nanoTime() - rememberedSince >= memory.toNanos()) {
@@ -55,14 +56,14 @@ final class EndedPods {
             apiServerAway = false;
             rememberedSince = System.nanoTime();
         }
-        String[] parts = name.split("/", -1);
-        if (apiServerAway || parts.length != 2 || inUse.contains(name)) {
+        Matcher pod = NicDrain.POD.matcher(name);
+        if (apiServerAway || !pod.matches() || inUse.contains(name)) {
             return false;
         }
         try {
             boolean ended = Optional.ofNullable(client.pods()
-                            .inNamespace(parts[0])
-                            .withName(parts[1])
+                            .inNamespace(pod.group(1))
+                            .withName(pod.group(2))
                             .get())
                     .filter(this::hasEnded)
                     .isPresent();

@@ -14,8 +14,8 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Asks the kubelet which pods use which functions, without pods that have ended. Withheld functions are published as faulty, so that the kubelet
- * allocates none while they change. The next publication of all devices offers them again.
+ * Asks the kubelet which pods use which functions, without pods that have ended. Withheld functions are published as
+ * faulty, so that the kubelet allocates none while they change. The next publication of all devices offers them again.
  */
 final class FunctionsInUse implements VirtualFunctionUse {
     private final DevicesInUse inUse;

@@ -20,7 +20,8 @@ import java.util.regex.Pattern;
  * evictions, since the node agent has no right to evict pods. Not thread-safe.
  */
 final class NicDrain {
-    private static final Pattern POD = Pattern.compile("([a-z0-9.-]+)/([a-z0-9.-]+)");
+    /** Form of a user that is a pod; groups: namespace and name. */
+    static final Pattern POD = Pattern.compile("([a-z0-9.-]+)/([a-z0-9.-]+)");
 
     private final Map<PciAddress, Duration> waitingSince = new HashMap<>();
 

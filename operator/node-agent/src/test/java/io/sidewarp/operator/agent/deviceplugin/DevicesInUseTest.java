@@ -54,7 +54,7 @@ class DevicesInUseTest {
     }
 
     @Test
-    void aDeviceOfAClaimIsUsedByThePodOrElseByThePreparedClaim() throws Exception {
+    void aDeviceOfAClaimIsUsedByThePodAndByThePreparedClaim() throws Exception {
         try (StandInKubelet kubelet = new StandInKubelet(root).start();
                 DevicesInUse inUse = new DevicesInUse(
                         new TestConfig(kubelet),
@@ -67,7 +67,7 @@ class DevicesInUseTest {
             assertThat(inUse.users())
                     .isEqualTo(Map.of(
                             "0000:3b:01.0", List.of("ResourceClaim shop/held"),
-                            "0000:3b:01.1", List.of("shop/cart-0")));
+                            "0000:3b:01.1", List.of("shop/cart-0", "ResourceClaim shop/used")));
             assertThat(inUse.pluginUsers()).isEmpty();
         }
     }

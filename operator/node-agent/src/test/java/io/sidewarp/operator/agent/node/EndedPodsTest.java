@@ -75,6 +75,17 @@ class EndedPodsTest {
     }
 
     @Test
+    void aClaimIsNoPodAndDoesNotHideThatPodsHaveEnded(KubernetesClient client, TestNamespaces namespaces) {
+        String namespace = namespaces.create();
+        create(client, namespace, "job", NODE, "{phase: Succeeded}");
+        EndedPods pods = new EndedPods(client, NODE, Duration.ofHours(1));
+
+        assertThat(pods.hasEnded("ResourceClaim " + namespace + "/job")).isFalse();
+
+        assertThat(pods.hasEnded(namespace + "/job")).isTrue();
+    }
+
+    @Test
     void aPodHasNotEndedWhileTheApiServerIsAwayAndIsAskedAboutOnce() throws Exception {
         AtomicInteger connections = new AtomicInteger();
         try (ServerSocket broken = new ServerSocket(0, 0, InetAddress.getLoopbackAddress());
