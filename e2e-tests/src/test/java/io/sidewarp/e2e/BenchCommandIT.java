@@ -52,14 +52,8 @@ class BenchCommandIT {
     void measuresEnginesAndApplicationsBesideTheirPeers() throws IOException {
         Path json = directory.resolve("bench.json");
         Path document = Files.writeString(directory.resolve("performance.md"), """
-                <!-- begin: bench latency -->
-                <!-- end: bench latency -->
-                <!-- begin: bench streams -->
-                <!-- end: bench streams -->
-                <!-- begin: bench connections -->
-                <!-- end: bench connections -->
-                <!-- begin: bench application -->
-                <!-- end: bench application -->
+                <!-- begin: bench summary -->
+                <!-- end: bench summary -->
                 """);
 
         try (OwnedProcess bench = bench(
@@ -73,6 +67,17 @@ class BenchCommandIT {
                 "--write",
                 document.toString())) {
             assertThat(bench.awaitExit(Patience.LONG_LIMIT)).as(bench.text()).isZero();
+            assertThat(bench.text())
+                    .contains(
+                            "| polling | engine write 8 B, spin | ",
+                            "| 64 KiB, no CRC | limit write 64 KiB, depth 16, signal 1, no CRC, spin | ",
+                            "| one busy of 100 | engine write 1 MiB, depth 8, signal 1, 100 connections, adaptive | ",
+                            "| write 1 MiB, depth 8 | application write 1 MiB, depth 8, signal 4, adaptive | ",
+                            "files, KiB",
+                            "| 64 KiB | application read 64 KiB, depth 16, signal 8, adaptive | ",
+                            "| beside read 1 MiB | application beside read 1 MiB, depth 64 read 8 B, sleep | ",
+                            "of iperf3 -l 128K")
+                    .containsPattern("\\| write 8 B at a time \\| application write 8 B, adaptive \\| [0-9]");
         }
 
         JsonNode parts = new ObjectMapper().readTree(json.toFile()).get("parts");
@@ -87,17 +92,10 @@ class BenchCommandIT {
         assertThat(programs(parts.get("STREAMS")))
                 .contains("engine", "application", "limit", "grpc-java", "iperf3 -l 128K");
         assertThat(programs(parts.get("CONNECTIONS"))).contains("engine", "engine alone");
+        // Each program has a figure in the columns of the first and of the last row.
         assertThat(Files.readString(document))
-                .contains(
-                        "| polling | engine write 8 B, spin | ",
-                        "| 64 KiB, no CRC | limit write 64 KiB, depth 16, signal 1, no CRC, spin | ",
-                        "| one busy of 100 | engine write 1 MiB, depth 8, signal 1, 100 connections, adaptive | ",
-                        "| write 1 MiB, depth 8 | application write 1 MiB, depth 8, signal 4, adaptive | ",
-                        "files, KiB",
-                        "| 64 KiB | application read 64 KiB, depth 16, signal 8, adaptive | ",
-                        "| beside read 1 MiB | application beside read 1 MiB, depth 64 read 8 B, sleep | ",
-                        "of iperf3 -l 128K")
-                .containsPattern("\\| write 8 B at a time \\| application write 8 B, adaptive \\| [0-9]");
+                .containsPattern("\\| Write of 64 KiB, Gbit/s( \\| [0-9.]+){6} \\|")
+                .containsPattern("\\| Read of 8 B, p99 us( \\| [0-9.]+){3} \\|");
         if (Files.isExecutable(Path.of("/usr/bin/gnuplot"))) {
             assertThat(directory.resolve("plots/latency.svg")).content().contains("<svg");
         }

@@ -44,7 +44,7 @@ import picocli.CommandLine.Spec;
         header = "Measure Sidewarp beside other programs that move data on this machine.",
         description = {
             "Peers and Sidewarp alternate, each end has its own processors, and every figure is a median over"
-                    + " repetitions with its spread. docs/performance.md explains parts and figures.",
+                    + " repetitions with its spread. sidecar/benchmarks/README.md explains parts and figures.",
             ""
         },
         sortOptions = false,
@@ -120,7 +120,8 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--write",
             paramLabel = "FILE",
             description =
-                    "Put the tables into this document, between its marks, and the plots beside it if there is gnuplot.")
+                    "Put a summary of all parts into this document, between its marks, and the plots beside it if there"
+                            + " is gnuplot.")
     private Optional<Path> document = Optional.empty();
 
     public static void main(String[] arguments) {
@@ -158,9 +159,8 @@ public final class BenchCommand implements Callable<Integer> {
         Set<Part> parts = parts();
         Pinning pinning = pinning();
         Optional<Build> other = against.map(Build::at);
-        BenchResults read = BenchResults.read(results);
-        BenchResults measured = read;
-        document.ifPresent(file -> BenchReport.check(file, parts, read));
+        BenchResults measured = BenchResults.read(results);
+        document.ifPresent(BenchReport::check);
         RunDirectory directory = RunDirectory.create();
         try {
             for (Part part : parts) {

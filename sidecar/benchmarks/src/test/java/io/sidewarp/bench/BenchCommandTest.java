@@ -6,6 +6,7 @@ package io.sidewarp.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.report.Plots;
 import io.sidewarp.bench.result.BenchResults;
 import io.sidewarp.bench.result.Metric;
@@ -27,6 +28,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 class BenchCommandTest {
+
+    private static final Subject ENGINE =
+            Subject.of("engine", TransferPlan.stream(TransferPlan.Operation.WRITE, 64, 1));
 
     @TempDir
     private Path directory;
@@ -66,13 +70,13 @@ class BenchCommandTest {
         Path json = measured();
 
         assertThat(run("--report", "--json", json.toString())).isEqualTo(ExitCode.OK);
-        assertThat(out.toString()).contains("## RATE", "| depth 1 | engine write | 7.00 |");
+        assertThat(out.toString()).contains("## RATE", "| depth 1 | engine write 64 B, adaptive | 7.00 |");
     }
 
     /** Returns a file with a result. */
     private Path measured() {
         Recorder recorder = new Recorder();
-        recorder.add("depth 1", false, Subject.of("engine", "write"), Map.of(Metric.MESSAGES_PER_SECOND, 7.0));
+        recorder.add("depth 1", false, ENGINE, Map.of(Metric.MESSAGES_PER_SECOND, 7.0));
         RunFacts facts = new RunFacts("", "abcdef", null, "Linux 6.1", "CPU", 2, 1024, "JDK", "0:1", 1, 400, 0);
         Path json = directory.resolve("bench.json");
         BenchResults.empty()
@@ -88,18 +92,19 @@ class BenchCommandTest {
     }
 
     @Test
-    void tablesAreWrittenAndAMissingGnuplotIsTold() throws Exception {
+    void summaryIsWrittenAndAMissingGnuplotIsTold() throws Exception {
         Path json = measured();
         Path document = Files.writeString(directory.resolve("performance.md"), """
-                <!-- begin: bench rate -->
-                <!-- end: bench rate -->
+                <!-- begin: bench summary -->
+                <!-- end: bench summary -->
                 """);
         assumeThat(Plots.canDraw()).isFalse();
 
         assertThat(run("--report", "--json", json.toString(), "--write", document.toString()))
                 .isEqualTo(ExitCode.OK);
 
-        assertThat(Files.readString(document)).contains("| depth 1 | engine write | 7.00 |");
+        assertThat(Files.readString(document))
+                .contains("| Write of 64 B, messages/s | 7.00 |", "- RATE: Commit abcdef");
         assertThat(err.toString()).contains("apt-get install gnuplot-nox");
     }
 
@@ -119,10 +124,7 @@ class BenchCommandTest {
     @Test
     void aDocumentThatCannotTakeTheTablesIsRefusedBeforeAnythingIsMeasured() throws Exception {
         Path json = directory.resolve("bench.json");
-        Path document = Files.writeString(directory.resolve("performance.md"), """
-                <!-- begin: bench latency -->
-                <!-- end: bench latency -->
-                """);
+        Path document = Files.writeString(directory.resolve("performance.md"), "<!-- begin: bench summary -->\n");
 
         int exitCode = run(
                 "--only",
@@ -136,7 +138,7 @@ class BenchCommandTest {
                 document.toString());
 
         assertThat(exitCode).isEqualTo(ExitCode.NO_INPUT);
-        assertThat(err.toString()).contains("bench rate").doesNotContain("RATE 1/1");
+        assertThat(err.toString()).contains("end: bench summary").doesNotContain("RATE 1/1");
         assertThat(json).doesNotExist();
     }
 
@@ -148,6 +150,6 @@ class BenchCommandTest {
         int exitCode = run("--report", "--json", json.toString(), "--write", document.toString());
 
         assertThat(exitCode).isEqualTo(ExitCode.NO_INPUT);
-        assertThat(err.toString()).contains("bench rate");
+        assertThat(err.toString()).contains("bench summary");
     }
 }

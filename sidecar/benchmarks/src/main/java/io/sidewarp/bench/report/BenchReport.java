@@ -8,7 +8,6 @@ import static java.util.stream.Collectors.toList;
 
 import io.sidewarp.bench.result.BenchResults;
 import io.sidewarp.bench.result.Metric;
-import io.sidewarp.bench.result.Part;
 import io.sidewarp.bench.result.PartResult;
 import io.sidewarp.bench.result.PartResult.Figures;
 import io.sidewarp.bench.result.RunFacts;
@@ -24,8 +23,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * Formats results for people. A row of a table has a subject, its figures, and the ratios of these to the references of
@@ -33,6 +30,7 @@ import java.util.stream.Stream;
  */
 public final class BenchReport {
 
+    private static final String SUMMARY = "summary";
     private static final int TEXT_COLUMNS = 2;
 
     private BenchReport() {}
@@ -47,27 +45,28 @@ public final class BenchReport {
     }
 
     /**
-     * Checks that a document has marks for the tables of some parts, and of all parts with results.
+     * Checks that a document has the marks for the summary.
      *
-     * @throws Failure if the document cannot be read, or lacks marks for a part
+     * @throws Failure if the document cannot be read, or lacks the marks
      */
-    public static void check(Path document, Set<Part> parts, BenchResults results) {
-        String text = read(document);
-        Stream.concat(parts.stream(), results.parts().keySet().stream())
-                .forEach(part -> Markdown.replace(text, name(part), ""));
+    public static void check(Path document) {
+        Markdown.replace(read(document), SUMMARY, "");
     }
 
     /**
-     * Writes tables into a document. The tables of a part go between the marks {@code <!-- begin: bench PART -->} and
-     * {@code <!-- end: bench PART -->}.
+     * Writes the summary of all results into a document, between the marks {@code <!-- begin: bench summary -->} and
+     * {@code <!-- end: bench summary -->}.
      */
     public static void write(BenchResults results, Path document) {
-        String text = read(document);
-        for (Map.Entry<Part, PartResult> part : results.parts().entrySet()) {
-            text = Markdown.replace(text, name(part.getKey()), part(part.getValue()));
-        }
+        StringBuilder text = new StringBuilder(Summary.table(results)).append('\n');
+        results.parts()
+                .forEach((part, result) -> text.append("- ")
+                        .append(part)
+                        .append(": ")
+                        .append(facts(result.facts()))
+                        .append('\n'));
         try {
-            Files.writeString(document, text);
+            Files.writeString(document, Markdown.replace(read(document), SUMMARY, text.toString()));
         } catch (IOException e) {
             throw new Failure(ExitCode.CANNOT_CREATE, "cannot write " + document + ": " + e.getMessage(), e);
         }
@@ -79,10 +78,6 @@ public final class BenchReport {
         } catch (IOException e) {
             throw new Failure(ExitCode.NO_INPUT, "cannot read " + document + ": " + e.getMessage(), e);
         }
-    }
-
-    private static String name(Part part) {
-        return part.name().toLowerCase(Locale.ROOT);
     }
 
     /** Returns the tables of a part. Groups with the same columns share a table. */

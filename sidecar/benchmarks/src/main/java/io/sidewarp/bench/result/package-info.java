@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Results of measurements, and their file; see docs/performance.md for its members. */
+/** Results of measurements, and their file; see sidecar/benchmarks/README.md for its members. */
 @NullMarked
 package io.sidewarp.bench.result;
 

@@ -84,22 +84,41 @@ class BenchReportTest {
     }
 
     @Test
-    void aPartHasItsTablesInTheDocument() throws Exception {
-        add("1 MiB", false, ENGINE, Metric.GIGABITS_PER_SECOND, 20);
+    void summaryHasAColumnForEachMeasuredProgram() throws Exception {
+        Subject write = Subject.of("engine", TransferPlan.stream(Operation.WRITE, 64 << 10, 16));
+        Subject read = Subject.of("engine", TransferPlan.stream(Operation.READ, 64 << 10, 16));
+        Subject peer = Subject.of("grpc-java", TransferPlan.stream(Operation.SEND, 64 << 10, 1));
+        add("64 KiB", true, peer, Metric.GIGABITS_PER_SECOND, 15);
+        add("64 KiB", false, write, Metric.GIGABITS_PER_SECOND, 20);
+        add("64 KiB", false, read, Metric.GIGABITS_PER_SECOND, 30);
+        BenchResults streams = results(Part.STREAMS);
+        Subject grpc = Subject.of("application gRPC", TransferPlan.stream(Operation.READ, 64 << 10, 16));
+        add("read 64 KiB, depth 16", false, grpc, Metric.GIGABITS_PER_SECOND, 7);
         Path document = Files.writeString(directory.resolve("performance.md"), """
-                <!-- begin: bench rate -->
-                old rate
-                <!-- end: bench rate -->
-                <!-- begin: bench streams -->
-                old streams
-                <!-- end: bench streams -->
+                before
+                <!-- begin: bench summary -->
+                old
+                <!-- end: bench summary -->
+                after
                 """);
 
-        BenchReport.write(results(Part.STREAMS), document);
+        BenchReport.write(streams.with(Part.APPLICATION, new PartResult(FACTS, recorder.figures())), document);
 
-        assertThat(Files.readString(document))
-                .contains("old rate", "| 1 MiB | engine write 1 MiB, depth 8, signal 1, adaptive | 20.0 |")
-                .doesNotContain("old streams");
+        String facts = "Commit abcdef, before: fedcba, Linux 6.1, 2 processors (CPU), JDK, processors of the ends 0:1,"
+                + " 3 repetitions of 400 ms, other programs took 2 % of the processors.";
+        assertThat(document).hasContent("""
+                before
+                <!-- begin: bench summary -->
+                | medians | application, gRPC queue | engine | grpc-java |
+                |---|--:|--:|--:|
+                | Write of 64 KiB, Gbit/s |  | 20.0 | 15.0 |
+                | Read of 64 KiB, Gbit/s | 7.00 | 30.0 | 15.0 |
+
+                - STREAMS: %1$s
+                - APPLICATION: %1$s
+                <!-- end: bench summary -->
+                after
+                """.formatted(facts));
     }
 
     @Test
