@@ -190,8 +190,8 @@ final class Applications {
                         pod.getStatus().getContainerStatuses().stream())
                 .filter(status -> status.getName().equals(SIDECAR))
                 .findFirst()
-                .orElseThrow(() -> new AssertionError(
-                        "pod " + pod.getMetadata().getName() + " has no status of a sidecar yet"));
+                .orElseThrow(() ->
+                        new AssertionError("pod " + pod.getMetadata().getName() + " has no status of a sidecar yet"));
     }
 
     /** Names of all containers of a pod. */
