@@ -80,7 +80,9 @@ public final class ImagesCommand implements Callable<Integer> {
             Inputs inputs = new Inputs(repository, required(packages), work.resolve("java"), version, work);
             inputs.check();
             JavaRuntime.link(inputs.runtime());
-            SidecarClasses.archive(inputs);
+            for (Program program : Program.values()) {
+                ProgramClasses.of(program).ifPresent(classes -> classes.make(inputs));
+            }
             ImageBuilder builder = new ImageBuilder(inputs);
             if (registry == null || directory != null) {
                 save(builder, Optional.ofNullable(directory).orElse(target.resolve("images")));

@@ -26,9 +26,9 @@ record Inputs(Path root, Path packages, Path runtime, String version, Path work)
         return root.resolve("sidecar/cli/target");
     }
 
-    /** Returns the archive of the sidecar's classes, made for the images. */
-    Path sidecarClasses() {
-        return work.resolve("sidecar.jsa");
+    /** Returns the archive of a program's classes, made for the images. */
+    Path classes(Program program) {
+        return work.resolve(program.imageName() + ".jsa");
     }
 
     /**

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -23,7 +24,7 @@ import java.util.stream.Stream;
  *   <li>Java runtime, shared by all images
  *   <li>RDMA libraries, in the sidecar's image only
  *   <li>libraries of the program
- *   <li>archive of the sidecar's classes, in the sidecar's image only
+ *   <li>archive of the program's classes, except in the controller's image
  *   <li>the program itself
  * </ol>
  *
@@ -51,12 +52,11 @@ final class Layers {
                 layers.add(tree("rdma", inputs.packages().resolve("rdma"), "/"));
             }
             layers.add(libraries(program));
-            if (program == Program.SIDECAR) {
-                layers.add(FileEntriesLayer.builder()
-                        .setName("classes")
-                        .addEntry(inputs.sidecarClasses(), AbsoluteUnixPath.get(SidecarClasses.ARCHIVE), READABLE)
-                        .build());
-            }
+            ProgramClasses.of(program)
+                    .ifPresent(classes -> layers.add(FileEntriesLayer.builder()
+                            .setName("classes")
+                            .addEntry(inputs.classes(program), AbsoluteUnixPath.get(classes.archive()), READABLE)
+                            .build()));
             layers.add(application(program));
             return layers;
         } catch (IOException e) {
@@ -89,11 +89,14 @@ final class Layers {
     private FileEntriesLayer application(Program program) throws IOException {
         FileEntriesLayer.Builder layer = FileEntriesLayer.builder().setName("application");
         addTree(layer, program.packaged(inputs.root()), Program.HOME, file -> !isForeignJar(file));
+        Optional<ProgramClasses> classes = ProgramClasses.of(program);
+        if (classes.isPresent()) {
+            Path options = inputs.work().resolve(program.imageName() + ".options");
+            classes.get().writeOptions(program.packaged(inputs.root()), options);
+            layer.addEntry(options, AbsoluteUnixPath.get(classes.get().options()), READABLE);
+        }
         if (program == Program.SIDECAR) {
             new SidecarCommand(inputs).addTo(layer);
-            Path options = inputs.work().resolve("sidecar.options");
-            SidecarClasses.writeOptions(program.packaged(inputs.root()), options);
-            layer.addEntry(options, AbsoluteUnixPath.get(SidecarClasses.OPTIONS), READABLE);
             layer.addEntry(
                     emptyDirectory(),
                     AbsoluteUnixPath.get("/run/sidewarp"),

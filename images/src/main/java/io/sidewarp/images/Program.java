@@ -130,17 +130,15 @@ enum Program {
 
     /**
      * Returns the arguments that select the program. Quarkus starts with its own class loader, whose classes cannot be
-     * archived. The sidecar starts without that class loader.
+     * archived. Programs with an archive start without that class loader.
      */
     private List<String> what() {
-        return switch (this) {
-            case SIDECAR ->
-                List.of(
+        return ProgramClasses.of(this)
+                .map(classes -> List.of(
                         "-Djava.util.logging.manager=org.jboss.logmanager.LogManager",
-                        "-XX:SharedArchiveFile=" + SidecarClasses.ARCHIVE,
-                        "@" + SidecarClasses.OPTIONS);
-            case CONTROLLER, NODE_AGENT -> List.of("-jar", HOME + "/quarkus-run.jar");
-        };
+                        "-XX:SharedArchiveFile=" + classes.archive(),
+                        "@" + classes.options()))
+                .orElseGet(() -> List.of("-jar", HOME + "/quarkus-run.jar"));
     }
 
     Map<String, String> environment() {

@@ -25,6 +25,7 @@ final class Fixture {
             "packages/base/lib/x86_64-linux-gnu/libc.so.6",
             "packages/rdma/usr/lib/x86_64-linux-gnu/libibverbs.so.1",
             "work/sidecar.jsa",
+            "work/node-agent.jsa",
             "java/lib/modules",
             "java/bin/java");
 
