@@ -249,6 +249,8 @@ class ImagesIT {
             assertThat(Files.readAllLines(process.resolve("maps")))
                     .as("the archive of classes is used; the log: %s", agent.text())
                     .anyMatch(line -> line.endsWith("/opt/sidewarp/app/node-agent.jsa"));
+            agent.awaitLine(line -> line.contains("event=api-server-away"));
+            assertThat(agent.text()).doesNotContain("IllegalAccessError");
         }
     }
 

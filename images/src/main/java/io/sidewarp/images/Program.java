@@ -38,6 +38,9 @@ enum Program {
     /** Netty's leak detection would record where one buffer of 128 was allocated. */
     static final String NETTY_FLAG = "-Dio.netty.leakDetection.level=disabled";
 
+    /** Quarkus asks for it in the manifest of quarkus-run.jar, which a start with a class path does not read. */
+    private static final String OPEN_LANG = "--add-opens=java.base/java.lang=ALL-UNNAMED";
+
     private final String imageName;
     private final String module;
     private final int user;
@@ -83,7 +86,8 @@ enum Program {
     List<String> jvmFlags(Path root) {
         Stream<String> own = switch (this) {
             case SIDECAR -> JvmFlags.sidecar(root).stream();
-            case CONTROLLER, NODE_AGENT -> Stream.of(NETTY_FLAG);
+            case CONTROLLER -> Stream.of(NETTY_FLAG);
+            case NODE_AGENT -> Stream.of(NETTY_FLAG, OPEN_LANG);
         };
         return Stream.of(JvmFlags.program(root).stream(), CONTAINER_FLAGS.stream(), own)
                 .flatMap(flags -> flags)
