@@ -154,6 +154,18 @@ run_bench() {
   exec "$JAVA_HOME/bin/java" "${JVM_FLAGS[@]}" -jar "$BENCH_JAR" "$@"
 }
 
+# Makes the site by the VitePress of docs/package-lock.json.
+run_site() {
+  local docs=$ROOT/docs
+  need_tools 'the site' "$SITE_TOOLS"
+  if [ ! "$docs/node_modules/.package-lock.json" -nt "$docs/package-lock.json" ]; then
+    npm ci --prefix "$docs" --no-audit --no-fund --loglevel=error </dev/null >&2 \
+      || fail "npm could not download VitePress; see above. Check that the npm registry can be reached."
+  fi
+  "$docs/node_modules/.bin/vitepress" build "$docs" </dev/null
+  say "the site is in target/site. To look at it: python3 -m http.server --directory target/site"
+}
+
 # Prints the command among the arguments of the sidewarp program: the first argument that is no option and no value of
 # one.
 command_among() {

@@ -118,6 +118,10 @@ ip iproute2
 node nodejs
 npm npm'
 
+# Tools that make the site of the documentation.
+readonly SITE_TOOLS='node nodejs
+npm npm'
+
 # Additional tools for the benchmark of applications.
 readonly RELAY_TOOLS='cc gcc
 stdio.h libc6-dev'
