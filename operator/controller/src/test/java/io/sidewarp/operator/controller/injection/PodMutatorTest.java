@@ -3,16 +3,23 @@
 
 package io.sidewarp.operator.controller.injection;
 
+import static io.sidewarp.operator.controller.injection.MutatedPods.MUTATOR;
+import static io.sidewarp.operator.controller.injection.MutatedPods.RICH;
+import static io.sidewarp.operator.controller.injection.MutatedPods.SIMPLE;
+import static io.sidewarp.operator.controller.injection.MutatedPods.container;
+import static io.sidewarp.operator.controller.injection.MutatedPods.environment;
+import static io.sidewarp.operator.controller.injection.MutatedPods.inject;
+import static io.sidewarp.operator.controller.injection.MutatedPods.mounts;
+import static io.sidewarp.operator.controller.injection.MutatedPods.parse;
+import static io.sidewarp.operator.controller.injection.MutatedPods.sidecar;
+import static io.sidewarp.operator.controller.injection.TestPods.profile;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.Container;
-import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.ResourceRequirements;
-import io.fabric8.kubernetes.api.model.SecurityContext;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.VolumeMount;
@@ -28,35 +35,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PodMutatorTest {
-    private static final PodMutator MUTATOR = new PodMutator("example/sidecar:1", "1.0");
-    private static final String SIMPLE = "{apiVersion: v1, kind: Pod, spec: {containers: [{name: app, image: a}]}}";
-    private static final String RICH = """
-            apiVersion: v1
-            kind: Pod
-            metadata:
-              labels: {app: shop}
-              annotations: {}
-            spec:
-              futureField: {kept: true}
-              securityContext: {supplementalGroups: [5], fsGroup: 6}
-              imagePullSecrets: [{name: mine}]
-              initContainers:
-              - {name: setup, image: s}
-              containers:
-              - {name: app, image: a, env: [{name: SIDEWARP_API, value: mine}], volumeMounts: [{name: data, mountPath: /data}]}
-              - {name: worker, image: w}
-              volumes:
-              - {name: data, emptyDir: {}}
-            """;
-
     @Test
     void aNativeSidecarIsTheFirstInitContainerAndKeepsRunning() {
         Pod pod = MUTATOR.mutate(parse(RICH), inject("{}", true, 0));
@@ -77,20 +61,6 @@ class PodMutatorTest {
                 .extracting(Container::getName)
                 .containsExactly("app", "worker", "sidewarp");
         assertThat(sidecar(pod).getRestartPolicy()).isNull();
-    }
-
-    @Test
-    void theSidecarHasNoPrivileges() {
-        SecurityContext context =
-                sidecar(MUTATOR.mutate(parse(SIMPLE), inject("{}", true, 2))).getSecurityContext();
-
-        assertThat(context.getRunAsNonRoot()).isTrue();
-        assertThat(context.getRunAsUser()).isEqualTo(7471);
-        assertThat(context.getReadOnlyRootFilesystem()).isTrue();
-        assertThat(context.getAllowPrivilegeEscalation()).isFalse();
-        assertThat(context.getCapabilities().getDrop()).containsExactly("ALL");
-        assertThat(context.getCapabilities().getAdd()).isEmpty();
-        assertThat(context.getSeccompProfile().getType()).isEqualTo("RuntimeDefault");
     }
 
     @Test
@@ -256,90 +226,6 @@ class PodMutatorTest {
     }
 
     @Test
-    void devicesAreAskedForAsLimitAndRequest() {
-        Container sidecar =
-                sidecar(MUTATOR.mutate(parse(SIMPLE), inject("{resources: {limits: {memory: 2Gi}}}", true, 3)));
-
-        assertThat(sidecar.getResources().getLimits())
-                .containsEntry("sidewarp.io/rnic", new Quantity("3"))
-                .containsEntry("memory", new Quantity("2Gi"));
-        assertThat(sidecar.getResources().getRequests()).containsEntry("sidewarp.io/rnic", new Quantity("3"));
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            quoteCharacter = '"',
-            value = {
-                // profile, volume of the pod's own, limit
-                "{}, -, 2Gi",
-                "{sharedMemory: 4Gi}, -, 5Gi",
-                "{sharedMemory: 512Mi}, -, 1536Mi",
-                "{sharedMemory: 4Gi}, {medium: Memory}, 5Gi",
-                "{sharedMemory: 4Gi}, \"{medium: Memory, sizeLimit: 2Gi}\", 3Gi",
-                "{sharedMemory: 4Gi}, \"{medium: HugePages-2Mi, sizeLimit: 2Gi}\", 1Gi",
-                "{resources: {limits: {memory: 7Gi}}}, -, 7Gi",
-                "{resources: {limits: {cpu: 2}}}, -, -",
-            })
-    void theLimitOfMemoryHasRoomForSharedRegionsUnlessTheProfileGivesOne(String profile, String volume, String limit) {
-        Pod original = parse(SIMPLE);
-        if (!volume.equals("-")) {
-            original.getSpec()
-                    .setVolumes(List.of(Yaml.parse("{name: sidewarp-shared, emptyDir: " + volume + "}", Volume.class)));
-        }
-
-        Quantity memory = sidecar(MUTATOR.mutate(original, inject(profile, true, 0)))
-                .getResources()
-                .getLimits()
-                .get("memory");
-
-        assertThat(memory).isEqualTo(limit.equals("-") ? null : new Quantity(limit));
-    }
-
-    /** A container without one has the pod's. */
-    @ParameterizedTest
-    @CsvSource({
-        // the whole pod's limit of memory, profile, the sidecar's
-        "1Gi, {}, -",
-        "2Gi, {}, 2Gi",
-        "8Gi, {}, 2Gi",
-        "1e9, {}, -",
-        "1e99999999, {}, 2Gi",
-        "1Gi, {resources: {limits: {memory: 2Gi}}}, 2Gi",
-    })
-    void theLimitOfMemoryIsThePodsWhereThatIsLower(String ofPod, String profile, String limit) {
-        Pod original = parse(
-                "{apiVersion: v1, kind: Pod, spec: {resources: {limits: {cpu: 1, memory: '%s'}}, containers: [{name: app}]}}"
-                        .formatted(ofPod));
-
-        Quantity memory = sidecar(MUTATOR.mutate(original, inject(profile, true, 0)))
-                .getResources()
-                .getLimits()
-                .get("memory");
-
-        assertThat(memory).isEqualTo(limit.equals("-") ? null : new Quantity(limit));
-    }
-
-    @Test
-    void theLimitOfMemoryHasRoomForWhatThePodAskedFor() {
-        Inject decision = new Inject(
-                "p",
-                profile("{sharedMemory: 1Gi}"),
-                Set.of("app"),
-                0,
-                Optional.empty(),
-                "sidewarp.io/rnic",
-                Optional.empty(),
-                new Quantity("4Gi"),
-                true,
-                Map.of());
-
-        Container sidecar = sidecar(MUTATOR.mutate(parse(SIMPLE), decision));
-
-        assertThat(sidecar.getResources().getLimits()).containsEntry("memory", new Quantity("5Gi"));
-        assertThat(sidecar.getResources().getRequests()).containsEntry("memory", new Quantity("256Mi"));
-    }
-
-    @Test
     void settingsBecomeEnvironmentVariables() {
         Container sidecar = sidecar(MUTATOR.mutate(
                 parse(SIMPLE),
@@ -390,158 +276,6 @@ class PodMutatorTest {
         Pod once = MUTATOR.mutate(parse(RICH), decision);
 
         assertThat(MUTATOR.mutate(once, decision)).isEqualTo(once);
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = ';',
-            nullValues = "-",
-            value = {
-                // profile; security context of the pod; user; group; supplemental groups
-                "{}; {}; 7471; 7471; 7471",
-                "{}; {runAsUser: 1000, fsGroup: 2000}; 1000; 2000; -",
-                "{}; {runAsUser: 0, fsGroup: 0}; 7471; 7471; 7471",
-                "{runAsUser: 3000, runAsGroup: 4000}; {runAsUser: 1000, fsGroup: 2000}; 3000; 4000; 4000",
-                "{runAsGroup: 2000}; {fsGroup: 2000}; 7471; 2000; -",
-            })
-    void theSidecarHasTheUserOfThePodAndTheGroupOfItsVolumes(
-            String profile, String context, long user, long group, Long supplemental) {
-        Pod pod = MUTATOR.mutate(
-                parse("{apiVersion: v1, kind: Pod, spec: {securityContext: " + context
-                        + ", containers: [{name: app, image: a}]}}"),
-                inject(profile, true, 0));
-
-        assertThat(sidecar(pod).getSecurityContext().getRunAsUser()).isEqualTo(user);
-        assertThat(sidecar(pod).getSecurityContext().getRunAsGroup()).isEqualTo(group);
-        assertThat(pod.getSpec().getSecurityContext().getSupplementalGroups())
-                .isEqualTo(supplemental == null ? List.of() : List.of(supplemental));
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = ';',
-            value = {
-                // uid-range; supplemental-groups; profile; user; group
-                "1000650000/10000; 1000660000/10000; {}; 1000650000; 1000660000",
-                "1000650000-1000659999; 1000660000/10000,5/6; {}; 1000650000; 1000660000",
-                "1000650000/10000; 1000660000/10000; {runAsUser: 1000, runAsGroup: 2000}; 1000; 2000",
-                "0/10; none; {}; 7471; 7471",
-            })
-    void theSidecarHasTheUserAndTheGroupThatOpenShiftAllowsInTheNamespace(
-            String users, String groups, String profile, long user, long group) {
-        Pod pod = MUTATOR.mutate(
-                parse(SIMPLE),
-                inject(
-                        profile,
-                        true,
-                        0,
-                        Map.of(
-                                "openshift.io/sa.scc.uid-range",
-                                users,
-                                "openshift.io/sa.scc.supplemental-groups",
-                                groups)));
-
-        assertThat(sidecar(pod).getSecurityContext().getRunAsUser()).isEqualTo(user);
-        assertThat(sidecar(pod).getSecurityContext().getRunAsGroup()).isEqualTo(group);
-        assertThat(pod.getSpec().getSecurityContext().getSupplementalGroups()).containsExactly(group);
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = ';',
-            value = {
-                // resources of the application; profile; requests of the sidecar; limits of the sidecar
-                "{limits: {cpu: 1, memory: 1Gi}}; {}; {cpu: 500m, memory: 2Gi}; {cpu: 500m, memory: 2Gi}",
-                "{limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 1000m, memory: 1024Mi}}; {resources: {requests: {cpu: 2}}};"
-                        + " {cpu: 2, memory: 2Gi}; {cpu: 2, memory: 2Gi}",
-                "{limits: {cpu: 1, memory: 1Gi}}; {resources: {limits: {cpu: 3, hugepages-2Mi: 4Mi}}};"
-                        + " {cpu: 3, memory: 2Gi, hugepages-2Mi: 4Mi}; {cpu: 3, memory: 2Gi, hugepages-2Mi: 4Mi}",
-                "{limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 1, memory: 512Mi}}; {}; {cpu: 100m, memory: 256Mi};"
-                        + " {memory: 2Gi}",
-                "{limits: {memory: 1Gi}}; {}; {cpu: 100m, memory: 256Mi}; {memory: 2Gi}",
-                "{}; {}; {cpu: 100m, memory: 256Mi}; {memory: 2Gi}",
-            })
-    void aPodOfTheClassGuaranteedStaysInThisClass(String resources, String profile, String requests, String limits) {
-        Pod pod = MUTATOR.mutate(
-                parse("{apiVersion: v1, kind: Pod, spec: {containers: [{name: app, image: a, resources: " + resources
-                        + "}]}}"),
-                inject(profile, true, 0));
-
-        assertThat(sidecar(pod).getResources())
-                .isEqualTo(
-                        Yaml.parse("{requests: " + requests + ", limits: " + limits + "}", ResourceRequirements.class));
-    }
-
-    @Test
-    void anInitContainerCountsForTheClassOfAPod() {
-        Pod pod = MUTATOR.mutate(parse("""
-                {apiVersion: v1, kind: Pod, spec: {initContainers: [{name: setup, image: a}],
-                  containers: [{name: app, image: a, resources: {limits: {cpu: 1, memory: 1Gi}}}]}}
-                """), inject("{}", true, 0));
-
-        assertThat(sidecar(pod).getResources().getLimits()).doesNotContainKey("cpu");
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = ';',
-            nullValues = "-",
-            value = {
-                // profile; annotation; value of the pod; value of the namespace; expected
-                "{}; traffic.sidecar.istio.io/excludeInboundPorts; -; -; 9464,7471,7472",
-                "{}; traffic.sidecar.istio.io/excludeInboundPorts; 8080, 7471; -; 8080,7471,9464,7472",
-                "{}; traffic.sidecar.istio.io/excludeInboundPorts; *; -; *",
-                "{}; traffic.sidecar.istio.io/excludeInboundPorts; -; 80; 9464,7471,7472",
-                "{}; traffic.sidecar.istio.io/excludeOutboundPorts; -; -; 7471,7472",
-                "{}; config.linkerd.io/skip-inbound-ports; -; -; 4567,4568,9464,7471,7472",
-                "{}; config.linkerd.io/skip-inbound-ports; 7000-8000; 80; 7000-8000,9464",
-                "{}; config.linkerd.io/skip-outbound-ports; -; 80; 80,7471,7472",
-                "{rdmaPorts: [18515], managementPort: 9465}; config.linkerd.io/skip-inbound-ports; 25; -; 25,9465,18515",
-                "{rdmaPorts: []}; traffic.sidecar.istio.io/excludeOutboundPorts; -; -; -",
-            })
-    void theProxyOfAMeshLeavesProbesAndRdmaAlone(
-            String profile, String annotation, String ofPod, String ofNamespace, String expected) {
-        Pod original = parse(RICH);
-        original.getMetadata().setAnnotations(ofPod == null ? Map.of() : Map.of(annotation, ofPod));
-
-        Pod pod = MUTATOR.mutate(
-                original, inject(profile, true, 0, ofNamespace == null ? Map.of() : Map.of(annotation, ofNamespace)));
-
-        assertThat(pod.getMetadata().getAnnotations().get(annotation)).isEqualTo(expected);
-    }
-
-    /** Injectors of meshes run before this webhook, and do not read annotations of later webhooks. */
-    @Test
-    void theInitContainerOfAMeshIsTold() {
-        Pod pod = MUTATOR.mutate(parse("""
-                apiVersion: v1
-                kind: Pod
-                spec:
-                  initContainers:
-                  - {name: istio-init, image: i, args: [istio-iptables, -b, '*', -d, '15090,15021,15020', --log_as_json]}
-                  - {name: linkerd-init, image: l, args: [--inbound-ports-to-ignore, '4190,7471', --outbound-ports-to-ignore, '4567']}
-                  - {name: setup, image: s, args: [-d, '1']}
-                  containers: [{name: app, image: a}]
-                """), inject("{}", true, 0));
-
-        assertThat(container(pod, "istio-init").getArgs())
-                .containsExactly(
-                        "istio-iptables",
-                        "-b",
-                        "*",
-                        "-d",
-                        "15090,15021,15020,9464,7471,7472",
-                        "--log_as_json",
-                        "-o",
-                        "7471,7472");
-        assertThat(container(pod, "linkerd-init").getArgs())
-                .containsExactly(
-                        "--inbound-ports-to-ignore",
-                        "4190,7471,9464,7472",
-                        "--outbound-ports-to-ignore",
-                        "4567,7471,7472");
-        assertThat(container(pod, "setup").getArgs()).containsExactly("-d", "1");
-        assertThat(MUTATOR.mutate(pod, inject("{}", true, 0))).isEqualTo(pod);
     }
 
     @Test
@@ -623,57 +357,5 @@ class PodMutatorTest {
         assertThat(patch)
                 .noneSatisfy(
                         operation -> assertThat(operation.get("op").asText()).isEqualTo("remove"));
-    }
-
-    private static Pod parse(String yaml) {
-        return Yaml.parse(yaml, Pod.class);
-    }
-
-    private static SidecarProfileSpec profile(String yaml) {
-        return Yaml.parse(yaml, SidecarProfileSpec.class);
-    }
-
-    private static Inject inject(String profile, boolean nativeSidecar, int rnics) {
-        return inject(profile, nativeSidecar, rnics, Map.of());
-    }
-
-    private static Inject inject(
-            String profile, boolean nativeSidecar, int rnics, Map<String, String> namespaceAnnotations) {
-        SidecarProfileSpec spec = profile(profile);
-        return new Inject(
-                "p",
-                spec,
-                Set.of("app", "worker"),
-                rnics,
-                Optional.empty(),
-                "sidewarp.io/rnic",
-                Optional.empty(),
-                spec.sharedMemory(),
-                nativeSidecar,
-                namespaceAnnotations);
-    }
-
-    private static Container sidecar(Pod pod) {
-        return container(pod, "sidewarp");
-    }
-
-    private static Container container(Pod pod, String name) {
-        return Stream.of(pod.getSpec().getInitContainers(), pod.getSpec().getContainers())
-                .flatMap(List::stream)
-                .filter(container -> container.getName().equals(name))
-                .findFirst()
-                .orElseThrow();
-    }
-
-    private static Map<String, String> mounts(Pod pod, String container) {
-        return container(pod, container).getVolumeMounts().stream()
-                .collect(Collectors.toMap(mount -> mount.getName(), mount -> mount.getMountPath()));
-    }
-
-    private static Map<String, String> environment(Container container) {
-        return container.getEnv().stream()
-                .collect(Collectors.toMap(
-                        EnvVar::getName,
-                        variable -> Optional.ofNullable(variable.getValue()).orElse("")));
     }
 }
