@@ -461,28 +461,6 @@ class InjectionRulesTest {
                                 .contains("namespace shop forbids it"));
     }
 
-    @Test
-    void devicesOfANicPolicyAreNetworksOfThePod() {
-        Inject inject = (Inject) decide(
-                true,
-                pod("sidewarp.io/profile: networked, k8s.v1.cni.cncf.io/networks: macvlan", ""),
-                Map.of("sidewarp.io/inject", "enabled"));
-
-        assertThat(inject.networks()).contains("macvlan,default/e810,default/e810");
-        assertThat(inject.rnicResource()).isEqualTo("openshift.io/sidewarp_e810");
-    }
-
-    @Test
-    void whoAsksForNoDeviceGetsNoNetwork() {
-        Inject inject = (Inject) decide(
-                true,
-                pod("sidewarp.io/profile: too-early, sidewarp.io/rnics: '0'", ""),
-                Map.of("sidewarp.io/inject", "enabled"));
-
-        assertThat(inject.networks()).isEmpty();
-        assertThat(inject.rnicResource()).isEqualTo("sidewarp.io/rnic");
-    }
-
     /** As the API server sends a pod without any. */
     @ParameterizedTest
     @ValueSource(strings = {"{apiVersion: v1, kind: Pod, spec: {containers: null}}", "{apiVersion: v1, kind: Pod}"})

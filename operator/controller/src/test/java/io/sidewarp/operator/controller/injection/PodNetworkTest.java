@@ -3,9 +3,13 @@
 
 package io.sidewarp.operator.controller.injection;
 
+import static io.sidewarp.operator.controller.injection.TestPods.decide;
+import static io.sidewarp.operator.controller.injection.TestPods.pod;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sidewarp.operator.controller.injection.InjectionDecision.Inject;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -63,5 +67,27 @@ class PodNetworkTest {
     @Test
     void whatIsNoListIsRefused() {
         assertThatThrownBy(() -> NETWORK.addTo("[{", "shop", 1)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void devicesOfANicPolicyAreNetworksOfThePod() {
+        Inject inject = (Inject) decide(
+                true,
+                pod("sidewarp.io/profile: networked, k8s.v1.cni.cncf.io/networks: macvlan", ""),
+                Map.of("sidewarp.io/inject", "enabled"));
+
+        assertThat(inject.networks()).contains("macvlan,default/e810,default/e810");
+        assertThat(inject.rnicResource()).isEqualTo("openshift.io/sidewarp_e810");
+    }
+
+    @Test
+    void whoAsksForNoDeviceGetsNoNetwork() {
+        Inject inject = (Inject) decide(
+                true,
+                pod("sidewarp.io/profile: too-early, sidewarp.io/rnics: '0'", ""),
+                Map.of("sidewarp.io/inject", "enabled"));
+
+        assertThat(inject.networks()).isEmpty();
+        assertThat(inject.rnicResource()).isEqualTo("sidewarp.io/rnic");
     }
 }
