@@ -22,45 +22,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class NicProvisionerTest {
-
+class NicProvisionerTest extends ProvisionerFixture {
     private static final PciAddress ROCE_PORT = new PciAddress("0000:18:00.0");
-    private static final PciAddress IWARP_PORT = new PciAddress("0000:18:00.1");
 
     /** Each of its four changes is one write: RoCE off, iWARP on, MTU, virtual functions. */
     private static final NodePolicy EVERYTHING = policy(ROCE_PORT, 4, 9000, true);
 
     private static final int CHANGES = 4;
-
-    @TempDir
-    private Path directory;
-
-    private final Map<PciAddress, List<String>> users = new HashMap<>();
-
-    private RecordedHost host(String name) {
-        return RecordedHost.of(name, directory.resolve("sys"));
-    }
-
-    private static NodePolicy policy(PciAddress nic, Integer virtualFunctions, Integer mtu, Boolean iwarp) {
-        return TestPolicies.policy("fast", TestPolicies.address(nic.value()), virtualFunctions, mtu, iwarp);
-    }
-
-    /** Applies policies as a new agent, which knows only what it finds in the node and in its directory. */
-    private List<ProvisioningResult> apply(RecordedHost host, NodePolicy... policies) throws IOException {
-        OriginalValues originals = OriginalValues.open(directory.resolve("state"), host.bootId());
-        return new NicProvisioner(host, function -> users.getOrDefault(function, List.of()), originals)
-                .apply(new NicDiscovery(host).discover(), List.of(policies));
-    }
-
-    private static ProvisioningResult only(List<ProvisioningResult> results) {
-        assertThat(results).hasSize(1);
-        return results.getFirst();
-    }
 
     @Test
     void makesEachChangeWithOneWriteAndReadsItBack() throws IOException {
@@ -456,44 +428,6 @@ class NicProvisionerTest {
         assertThat(host.read("class/net/ens1f1v0/mtu")).contains("9000");
         assertThat(host.read("class/net/ens1f1v1/mtu")).contains("1500");
         assertThat(host.read("class/net/ens1f1v2/mtu")).contains("9000");
-    }
-
-    @Test
-    void loadsTheConnectionManagerForAnRnicWhoseDriverLoadsOnlyVerbs() throws IOException {
-        RecordedHost host = host("intel-x722");
-        PciAddress address = new PciAddress("0000:b5:00.0");
-        assertThat(new NicDiscovery(host).discover().nic(address).orElseThrow().closedToUserSpace())
-                .isEmpty();
-        assertThat(host.exists("class/misc/rdma_cm")).isFalse();
-
-        assertThat(only(apply(host, policy(address, null, null, null))).message())
-                .isEmpty();
-
-        assertThat(host.exists("class/misc/rdma_cm")).isTrue();
-    }
-
-    @Test
-    void letsTheKernelOpenAnRnicToUserSpace() throws IOException {
-        RecordedHost host = host("chelsio-t5");
-        PciAddress address = new PciAddress("0000:01:00.4");
-
-        assertThat(only(apply(host, policy(address, null, null, true))).message())
-                .isEmpty();
-
-        assertThat(new NicDiscovery(host).discover().nic(address).orElseThrow().rdmaDevices())
-                .singleElement()
-                .satisfies(device -> assertThat(device.uverbs()).contains("uverbs0"));
-        assertThat(host.changes()).isEmpty();
-    }
-
-    @Test
-    void saysThatAnRnicIsThereForTheKernelAlone() throws IOException {
-        RecordedHost host = host("chelsio-t5").withoutUserSpaceAccess();
-
-        ProvisioningResult result = only(apply(host, policy(new PciAddress("0000:01:00.4"), null, null, true)));
-
-        assertThat(result.refusals()).hasSize(1);
-        assertThat(result.message().orElseThrow()).contains("cxgb4_0", "ib_uverbs");
     }
 
     @Test
