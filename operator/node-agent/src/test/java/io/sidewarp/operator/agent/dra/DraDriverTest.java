@@ -9,81 +9,27 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.fabric8.kubernetes.api.model.OwnerReference;
-import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.sidewarp.operator.agent.device.PluginStatus.State;
-import io.sidewarp.operator.agent.device.PublishedDevices;
 import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.kubelet.dra.v1.Device;
 import io.sidewarp.operator.kubelet.drahealth.v1alpha1.HealthStatus;
-import io.sidewarp.operator.testing.DraDefinitions;
 import io.sidewarp.operator.testing.RealApiServer;
-import io.sidewarp.operator.testing.TestNamespaces;
 import io.sidewarp.operator.testing.kubelet.ClaimException;
 import io.sidewarp.operator.testing.kubelet.PodName;
-import io.sidewarp.operator.testing.kubelet.StandInKubelet;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the driver at a real API server and a stand-in for the kubelet, which speaks the kubelet's protocol. */
 @RealApiServer
-class DraDriverTest {
-
-    private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final String DRIVER = "rnic.sidewarp.io";
-    private static final PodName POD = new PodName("shop", "cart-0");
-    private static final AtomicInteger NODES = new AtomicInteger();
-    private static final RnicDevice FIRST = RnicDevice.hardware("0000:3b:01.0", "iwp0", "uverbs0");
-    private static final RnicDevice SECOND = RnicDevice.hardware("0000:3b:01.1", "iwp1", "uverbs1");
-    private static final OwnerReference OWNER = new OwnerReferenceBuilder()
-            .withApiVersion("v1")
-            .withKind("Node")
-            .withName("node")
-            .withUid(UUID.randomUUID().toString())
-            .build();
-
-    @TempDir
-    private Path directory;
-
-    private final String node = "dra-" + NODES.incrementAndGet();
-    private final PublishedDevices devices = new PublishedDevices();
-    private KubernetesClient client;
-    private String namespace;
-    private StandInKubelet kubelet;
-    private DraDriver driver;
-
-    @BeforeEach
-    void start(KubernetesClient server, TestNamespaces namespaces) throws IOException {
-        client = server;
-        DraDefinitions.install(client, true);
-        namespace = namespaces.create();
-        kubelet = new StandInKubelet(directory.resolve("kubelet")).start();
-        driver = newDriver();
-    }
-
-    @AfterEach
-    void stop() {
-        driver.close();
-        kubelet.close();
-        slices().forEach(slice -> client.resource(slice).delete());
-    }
-
+class DraDriverTest extends DraDriverFixture {
     @Test
     void aClaimOfVirtualFunctionsGetsTheirDeviceNodesAndEnvironment() throws Exception {
         startWith(FIRST, SECOND);
@@ -252,99 +198,6 @@ class DraDriverTest {
     }
 
     @Test
-    void slicesFollowTheDevicesAndBelongToTheNode() throws Exception {
-        startWith(FIRST, SECOND);
-        await().atMost(LIMIT)
-                .untilAsserted(() -> assertThat(published()).containsExactlyInAnyOrder("0000-3b-01-0", "0000-3b-01-1"));
-        ResourceSlice before = slices().getFirst();
-        assertThat(before.getSpec().getNodeName()).isEqualTo(node);
-        assertThat(before.getSpec().getDriver()).isEqualTo(DRIVER);
-        assertThat(before.getSpec().getPool().getName()).isEqualTo(node);
-        assertThat(before.getSpec().getPool().getResourceSliceCount()).isEqualTo(1);
-        assertThat(before.getMetadata().getOwnerReferences()).containsExactly(OWNER);
-
-        devices.publish(List.of(FIRST, SECOND.faulty("the link is down")));
-        await().atMost(LIMIT).untilAsserted(() -> assertThat(published()).containsExactly("0000-3b-01-0"));
-        assertThat(slices().getFirst().getSpec().getPool().getGeneration())
-                .isGreaterThan(before.getSpec().getPool().getGeneration());
-    }
-
-    @Test
-    void slicesThatAreRightAreNotWrittenAgain() throws Exception {
-        startWith(FIRST, RnicDevice.soft(0), RnicDevice.soft(1));
-        await().atMost(LIMIT).until(() -> !slices().isEmpty());
-        String before = slices().getFirst().getMetadata().getResourceVersion();
-        int registrations = kubelet.claims().registrations();
-
-        kubelet.restart();
-        await().atMost(LIMIT).until(() -> kubelet.claims().registrations() > registrations);
-        // The publication of another device shows that the former one is over.
-        devices.publish(List.of(FIRST, SECOND, RnicDevice.soft(0), RnicDevice.soft(1)));
-        await().atMost(LIMIT).until(() -> published().contains("0000-3b-01-1"));
-
-        assertThat(slices().getFirst().getSpec().getPool().getGeneration()).isEqualTo(2);
-        assertThat(slices().getFirst().getMetadata().getResourceVersion()).isNotEqualTo(before);
-    }
-
-    @Test
-    void slicesThatAStartingKubeletDeletedComeBack() throws Exception {
-        startWith(FIRST);
-        await().atMost(LIMIT).until(() -> !slices().isEmpty());
-
-        kubelet.stop();
-        slices().forEach(slice -> client.resource(slice).delete());
-        kubelet.start();
-
-        await().atMost(LIMIT).until(() -> published().contains("0000-3b-01-0"));
-    }
-
-    @Test
-    void surplusSlicesAreDeleted() throws Exception {
-        DraDefinitions.install(client, false);
-        startWith(IntStream.range(0, 300)
-                .mapToObj(
-                        i -> RnicDevice.hardware("0000:%02x:%02x.0".formatted(i / 32, i % 32), "iwp" + i, "uverbs" + i))
-                .toArray(RnicDevice[]::new));
-        await().atMost(LIMIT).until(() -> published().size() == 300);
-        assertThat(slices()).hasSize(3).allSatisfy(slice -> {
-            assertThat(slice.getSpec().getDevices()).hasSizeLessThanOrEqualTo(128);
-            assertThat(slice.getSpec().getPool().getResourceSliceCount()).isEqualTo(3);
-        });
-
-        devices.publish(List.of(FIRST));
-
-        await().atMost(LIMIT).until(() -> slices().size() == 1);
-        assertThat(published()).containsExactly("0000-3b-01-0");
-    }
-
-    private static List<String> names(String prefix, int count) {
-        return IntStream.range(0, count).mapToObj(number -> prefix + number).toList();
-    }
-
-    @Test
-    void sharesAreGroupsWhereADeviceCanHaveSeveralAllocations() throws Exception {
-        DraDefinitions.install(client, false);
-        boolean consumable = DraDefinitions.isBuiltIn(client)
-                && Integer.parseInt(client.getKubernetesVersion().getMinor().replaceAll("[^0-9]", "")) >= 36;
-        startWith(IntStream.range(0, 20).mapToObj(RnicDevice::soft).toArray(RnicDevice[]::new));
-        List<String> groups = names("soft-shared-", 16);
-        List<String> shares = names("soft-", 20);
-        await().atMost(LIMIT)
-                .untilAsserted(() ->
-                        assertThat(published()).containsExactlyInAnyOrderElementsOf(consumable ? groups : shares));
-
-        DraDefinitions.install(client, true);
-        int registrations = kubelet.claims().registrations();
-        kubelet.restart();
-        await().atMost(LIMIT).until(() -> kubelet.claims().registrations() > registrations);
-
-        boolean always = consumable || !DraDefinitions.isBuiltIn(client);
-        await().atMost(LIMIT)
-                .untilAsserted(
-                        () -> assertThat(published()).containsExactlyInAnyOrderElementsOf(always ? groups : shares));
-    }
-
-    @Test
     void theKubeletHearsTheHealthOfDevicesAtOnceAndAtEachChange() throws Exception {
         startWith(FIRST, RnicDevice.soft(0));
         await().atMost(LIMIT)
@@ -386,20 +239,6 @@ class DraDriverTest {
     }
 
     @Test
-    void aDriverThatOffersNothingRemovesTheSlicesOfAFormerOne() throws Exception {
-        startWith(FIRST);
-        await().atMost(LIMIT).until(() -> !slices().isEmpty());
-        driver.close();
-
-        driver = newDriver();
-        driver.start();
-        driver.offer(false, Optional.of(OWNER));
-
-        await().atMost(LIMIT).until(() -> slices().isEmpty());
-        assertThat(kubelet.claims().registry()).isEmptyDirectory();
-    }
-
-    @Test
     void saysWhyTheKubeletRefusesTheDriver() throws Exception {
         kubelet.claims().refuseRegistrations("told to refuse");
         devices.publish(List.of(FIRST));
@@ -425,26 +264,6 @@ class DraDriverTest {
         awaitRegistered();
     }
 
-    private DraDriver newDriver() {
-        return new DraDriver(new DraTestConfig(directory), node, client, devices, devices);
-    }
-
-    private void startWith(RnicDevice... all) {
-        devices.publish(List.of(all));
-        driver.offer(true, Optional.of(OWNER));
-        driver.start();
-        awaitRegistered();
-    }
-
-    private void awaitRegistered() {
-        await().atMost(LIMIT)
-                .until(() -> driver.status().registered() && kubelet.claims().isRegistered(DRIVER));
-    }
-
-    private ResourceClaim claim(String name, String... results) {
-        return TestClaims.allocated(client, namespace, name, results);
-    }
-
     private String shared(String device) {
         return TestClaims.result("rnic", node, device).replace("}", ", shareID: " + UUID.randomUUID() + "}");
     }
@@ -463,19 +282,6 @@ class DraDriverTest {
         assertThatThrownBy(() -> kubelet.claims().prepare(POD, claim, DRIVER))
                 .isInstanceOf(ClaimException.class)
                 .hasMessageContainingAll(parts);
-    }
-
-    private List<ResourceSlice> slices() {
-        return client.resources(ResourceSlice.class).list().getItems().stream()
-                .filter(slice -> node.equals(slice.getSpec().getNodeName()))
-                .toList();
-    }
-
-    private List<String> published() {
-        return slices().stream()
-                .flatMap(slice -> slice.getSpec().getDevices().stream())
-                .map(io.fabric8.kubernetes.api.model.resource.v1.Device::getName)
-                .toList();
     }
 
     private JsonNode cdiFile(ResourceClaim claim) throws IOException {
