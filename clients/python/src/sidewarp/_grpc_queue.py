@@ -18,7 +18,7 @@ from sidewarp.v1 import transfer_pb2
 from sidewarp.work import Work, completion_of
 
 if TYPE_CHECKING:
-    from sidewarp.session import SessionCore
+    from sidewarp._session import SessionCore
 
 #: Requests in one message. A request with 16 parts has about 600 bytes, and a message at most 256 KiB.
 _MESSAGE = 256

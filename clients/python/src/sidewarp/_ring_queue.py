@@ -19,7 +19,7 @@ from sidewarp.v1 import ring_pb2
 from sidewarp.work import Completion, Work, decode_completion
 
 if TYPE_CHECKING:
-    from sidewarp.session import SessionCore
+    from sidewarp._session import SessionCore
 
 _BATCH = 64
 _SPIN_SECONDS = 50e-6

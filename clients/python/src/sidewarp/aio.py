@@ -18,10 +18,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Optional, TypeVar
 
 from sidewarp._drive import Async, opening, opening_as
+from sidewarp._session import SessionCore
 from sidewarp.connection import ConnectionCore
 from sidewarp.listener import IncomingCore, ListenerCore
 from sidewarp.region import Access, ManagedRegionCore, SharedRegionCore
-from sidewarp.session import SessionCore
 from sidewarp.shared_receives import SharedReceivesCore
 from sidewarp.supervise import OnFailure, keep_region, log_failure, repeat
 

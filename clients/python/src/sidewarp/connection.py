@@ -25,7 +25,7 @@ from sidewarp.v1 import connection_pb2, device_pb2, transfer_pb2
 from sidewarp.work import Completion, Work, completion_of
 
 if TYPE_CHECKING:
-    from sidewarp.session import SessionCore
+    from sidewarp._session import SessionCore
 
 ConnectionOptions = connection_pb2.ConnectionOptions
 MpaOptions = connection_pb2.MpaOptions

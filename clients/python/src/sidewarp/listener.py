@@ -13,7 +13,7 @@ from sidewarp.errors import ClosedError, SidewarpError, UnavailableError
 from sidewarp.v1 import connection_pb2
 
 if TYPE_CHECKING:
-    from sidewarp.session import SessionCore
+    from sidewarp._session import SessionCore
 
 
 class IncomingCore:

@@ -18,8 +18,8 @@ from sidewarp.errors import ClosedError, DeadlineError, SidewarpError, WorkError
 from sidewarp.work import Completion, Opcode, Status, Work
 
 if TYPE_CHECKING:
+    from sidewarp._session import SessionCore
     from sidewarp.connection import ConnectionCore
-    from sidewarp.session import SessionCore
 
 #: Paths of a queue: rings where they are possible and the gRPC call elsewhere, or one of them.
 Path = Literal["any", "rings", "grpc"]

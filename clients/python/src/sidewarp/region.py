@@ -20,7 +20,7 @@ from sidewarp.v1 import memory_pb2
 if TYPE_CHECKING:
     import numpy
 
-    from sidewarp.session import SessionCore
+    from sidewarp._session import SessionCore
 
 DEFAULT_VOLUME = "/run/sidewarp/shared"
 #: Ways to get the file of a shared region. `new`: the file must not exist. `reuse`: an existing file is opened, or

@@ -10,7 +10,7 @@ from sidewarp._drive import Blocking, Closable, blocking
 from sidewarp.v1 import shared_receive_queue_pb2
 
 if TYPE_CHECKING:
-    from sidewarp.session import SessionCore
+    from sidewarp._session import SessionCore
 
 
 class SharedReceivesCore(Closable):

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from typing import Any, Optional, TypeVar
 
 from sidewarp._drive import Loop, blocking, run
+from sidewarp._session import SessionCore
 from sidewarp.errors import SidewarpError
 from sidewarp.region import Access, Region, SharedRegionCore
-from sidewarp.session import Session, SessionCore
+from sidewarp.session import Session
 
 T = TypeVar("T")
 #: First and longest pause between attempts, in seconds. A sidecar keeps the files of a killed one for 30 s.
