@@ -247,8 +247,14 @@ class OperatorIT extends OperatorDisruptions {
     @Order(10)
     void anAbsentApiServerIsOutlived() {
         boolean claims = usesClaims();
-        cluster.withoutApiServer(() -> cluster.nodes()
-                .forEach(node -> assertThat(cluster.pluginDevices(node)).matches(devices -> claims || devices > 0)));
+        cluster.withoutApiServer(() -> {
+            // The device plugin may have no devices where nodes offer them to claims.
+            if (!claims) {
+                assertThat(cluster.nodes())
+                        .allSatisfy(
+                                node -> assertThat(cluster.pluginDevices(node)).isPositive());
+            }
+        });
 
         eventually(() -> assertThat(
                         Applications.containers(applications.create("after-restart-" + System.nanoTime(), "")))
@@ -327,7 +333,9 @@ class OperatorIT extends OperatorDisruptions {
         transcript.heading("Uninstalled");
         transcript.command("helm uninstall sidewarp --namespace " + NAMESPACE, "");
         transcript.get("pods --namespace " + NAMESPACE, "/api/v1/namespaces/" + NAMESPACE + "/pods");
-        assertThat(applications.get("injected")).matches(pod -> claims || pod != null);
+        if (!claims) {
+            assertThat(applications.get("injected")).isNotNull();
+        }
     }
 
     @Test
