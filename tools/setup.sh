@@ -152,6 +152,15 @@ readonly PYTHON_TOOLS='/usr/lib/python3/dist-packages/numpy python3-numpy
 /usr/lib/python3/dist-packages/setuptools python3-setuptools
 /usr/lib/python3/dist-packages/wheel python3-wheel'
 
+# Additional tools for the tests of the Go module, which also needs some of the tools above. Without these tools its tests
+# are skipped.
+readonly GO_TOOLS='go golang-go
+protoc-gen-go protoc-gen-go
+protoc-gen-go-grpc protoc-gen-go-grpc
+/usr/share/gocode/src/google.golang.org/grpc golang-google-grpc-dev
+/usr/share/gocode/src/google.golang.org/protobuf golang-google-protobuf-dev
+/usr/share/gocode/src/github.com/golang/protobuf/proto/registry.go golang-github-golang-protobuf-1-5-dev'
+
 # Additional tools for the virtual machine with Linux soft-iWARP. Without these tools its tests are skipped.
 readonly SIW_TOOLS='qemu-system-x86_64 qemu-system-x86
 gcc-12 gcc-12
@@ -228,6 +237,7 @@ need_test_tools() {
   need_tools 'the tests' "$TEST_TOOLS"
   need_tools 'the tests of rings' "$RING_TOOLS"
   want_tools 'the tests of the Python client' "$PYTHON_TOOLS"
+  want_tools 'the tests of the Go module' "$GO_TOOLS"
   want_siw_tools
   want_tools "the checks of the chart's Prometheus rules" "$CHART_TOOLS"
   want_tools 'the test of profiles' "$PROFILE_TOOLS"
