@@ -10,14 +10,20 @@ import io.fabric8.kubernetes.api.model.NodeSystemInfo;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Keeps only the identity of nodes, and the members that show which features their kubelets have. */
+/** Keeps only the identity of nodes, and the members that show which features their kubelets and runtimes have. */
 final class Kubelets extends PrunedStore<Node> {
-    /** Label of virtual nodes. The kubelet version of a virtual node does not show which features it has. */
-    private static final String TYPE_LABEL = "type";
-
-    private static final String VIRTUAL = "virtual-kubelet";
+    /**
+     * Labels of nodes that are no machines, as in the default {@code nodeAgent.affinity} of the chart. An empty value
+     * stands for any. The versions of such a node do not show which features it has.
+     */
+    private static final Map<String, String> VIRTUAL = Map.of(
+            "eks.amazonaws.com/compute-type", "fargate",
+            "type", "virtual-kubelet",
+            "node-role.kubernetes.io/virtual-node", "",
+            "liqo.io/type", "virtual-node");
 
     Kubelets() {
         super(Kubelets::prune);
@@ -32,14 +38,21 @@ final class Kubelets extends PrunedStore<Node> {
         NodeSystemInfo info = info(node);
         return !"linux".equals(info.getOperatingSystem())
                 || isVirtual(node)
-                || feature.isInKubelet(info.getKubeletVersion());
+                || (feature.isInKubelet(info.getKubeletVersion())
+                        && feature.isInRuntime(info.getContainerRuntimeVersion()));
     }
 
     private static boolean isVirtual(Node node) {
-        return Optional.ofNullable(node.getMetadata())
-                .map(ObjectMeta::getLabels)
-                .map(labels -> VIRTUAL.equals(labels.get(TYPE_LABEL)))
-                .orElse(false);
+        return !virtualLabels(node).isEmpty();
+    }
+
+    private static Map<String, String> virtualLabels(Node node) {
+        return Optional.ofNullable(node.getMetadata()).map(ObjectMeta::getLabels).orElseGet(Map::of).entrySet().stream()
+                .filter(label -> {
+                    String value = VIRTUAL.get(label.getKey());
+                    return value != null && (value.isEmpty() || value.equals(label.getValue()));
+                })
+                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
     private static NodeSystemInfo info(Node node) {
@@ -55,7 +68,8 @@ final class Kubelets extends PrunedStore<Node> {
 
     private static String version(Node node) {
         return orEmpty(info(node).getOperatingSystem()) + " "
-                + orEmpty(info(node).getKubeletVersion());
+                + orEmpty(info(node).getKubeletVersion()) + " "
+                + orEmpty(info(node).getContainerRuntimeVersion());
     }
 
     private static String orEmpty(@Nullable String text) {
@@ -69,12 +83,13 @@ final class Kubelets extends PrunedStore<Node> {
                 .withName(node.getMetadata().getName())
                 .withUid(node.getMetadata().getUid())
                 .withResourceVersion(node.getMetadata().getResourceVersion())
-                .addToLabels(isVirtual(node) ? Map.of(TYPE_LABEL, VIRTUAL) : null)
+                .addToLabels(virtualLabels(node))
                 .endMetadata()
                 .withNewStatus()
                 .withNewNodeInfo()
                 .withKubeletVersion(info.getKubeletVersion())
                 .withOperatingSystem(info.getOperatingSystem())
+                .withContainerRuntimeVersion(info.getContainerRuntimeVersion())
                 .endNodeInfo()
                 .endStatus()
                 .build();

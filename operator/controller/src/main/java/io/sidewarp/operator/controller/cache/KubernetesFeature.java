@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Features of Kubernetes that both the API server and the kubelets must have. Nodes may be three minor versions older
- * than the API server.
+ * Features of Kubernetes that the API server, the kubelets and the container runtimes must have. Nodes may be three minor
+ * versions older than the API server.
  */
 public enum KubernetesFeature {
     /** Init containers that keep running. An older kubelet would wait for the end of such a container. */
@@ -42,6 +42,16 @@ public enum KubernetesFeature {
     boolean isInKubelet(@Nullable String version) {
         Matcher matcher = KUBELET.matcher(version == null ? "" : version);
         return !matcher.matches() || isIn(Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)));
+    }
+
+    /**
+     * Returns whether a container runtime has the feature. Claims give containers their devices by CDI (Container Device
+     * Interface). containerd 1 has CDI switched off by default, and would silently start the container without devices.
+     *
+     * @param version name and version, such as {@code containerd://2.1.4}
+     */
+    boolean isInRuntime(@Nullable String version) {
+        return this == NATIVE_SIDECARS || version == null || !version.startsWith("containerd://1.");
     }
 
     private boolean isIn(int major, int minor) {

@@ -72,13 +72,40 @@ class KubernetesFeatureTest {
 
     /** The version of a virtual node is that of another program, and never changes. */
     @ParameterizedTest
-    @CsvSource({"virtual-kubelet, true", "gpu, false"})
-    void virtualNodeDoesNotCount(String type, boolean expected) {
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "type: virtual-kubelet | true",
+                "type: gpu | false",
+                "eks.amazonaws.com/compute-type: fargate | true",
+                "eks.amazonaws.com/compute-type: ec2 | false",
+                "node-role.kubernetes.io/virtual-node: '' | true",
+                "liqo.io/type: virtual-node | true",
+            })
+    void virtualNodeDoesNotCount(String label, boolean expected) {
         Kubelets kubelets = new Kubelets();
 
-        kubelets.put("a", node("labels: {type: " + type + "}", "v1.14.3-vk-azure-aci", "linux"));
+        kubelets.put("a", node("labels: {" + label + "}", "v1.14.3-vk-azure-aci", "linux"));
 
         assertThat(kubelets.have(KubernetesFeature.NATIVE_SIDECARS)).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "containerd://1.7.28, false",
+        "containerd://2.1.4, true",
+        "cri-o://1.34.1, true",
+    })
+    void runtimeMustGiveContainersTheDevicesOfClaims(String runtime, boolean expected) {
+        Kubelets kubelets = new Kubelets();
+        Node node = node("", "v1.34.1", "linux");
+        node.getStatus().getNodeInfo().setContainerRuntimeVersion(runtime);
+
+        kubelets.put("a", node);
+
+        assertThat(kubelets.have(KubernetesFeature.RESOURCE_CLAIMS)).isEqualTo(expected);
+        assertThat(kubelets.have(KubernetesFeature.NATIVE_SIDECARS)).isTrue();
+        assertThat(Kubelets.isNews(node("", "v1.34.1", "linux"), node)).isTrue();
     }
 
     @Test
