@@ -23,6 +23,7 @@ import java.time.ZonedDateTime;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.jboss.logging.Logger;
 
@@ -83,7 +84,10 @@ public class LeaderElection {
         Quarkus.asyncExit(1);
     }
 
-    /** Returns all pods of the controller that are not being deleted. */
+    /** Phases of pods that have ended. Evictions and shutdowns of nodes leave such pods behind for a long time. */
+    private static final Set<String> ENDED = Set.of("Failed", "Succeeded");
+
+    /** Returns all pods of the controller that have not ended and are not being deleted. */
     public static List<Pod> replicas(KubernetesClient client, OperatorConfig config) {
         return client
                 .pods()
@@ -92,8 +96,14 @@ public class LeaderElection {
                 .list()
                 .getItems()
                 .stream()
-                .filter(pod -> !pod.isMarkedForDeletion())
+                .filter(pod -> !pod.isMarkedForDeletion() && !hasEnded(pod))
                 .toList();
+    }
+
+    /** Returns whether all containers of a pod have ended for good. */
+    public static boolean hasEnded(Pod pod) {
+        return pod.getStatus() != null
+                && ENDED.contains(String.valueOf(pod.getStatus().getPhase()));
     }
 
     /**

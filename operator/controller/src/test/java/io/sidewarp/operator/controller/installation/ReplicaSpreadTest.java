@@ -117,6 +117,23 @@ class ReplicaSpreadTest {
         assertThat(spread.check(client, NOW)).isFalse();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"Failed", "Succeeded"})
+    void podThatHasEndedIsNoReplica(String phase) {
+        addNode("a", "True", "");
+        addNode("b", "True", "");
+        addReplica("leader", "a", "True");
+        addReplica("other", "a", "True");
+        addReplica("former", "b", "False");
+        client.pods().inNamespace(namespace).withName("former").editStatus(pod -> {
+            pod.getStatus().setPhase(phase);
+            return pod;
+        });
+
+        assertThat(spread.check(client, NOW)).isTrue();
+        assertThat(evicted()).containsExactly("other");
+    }
+
     @Test
     void replicasOnDifferentNodesStay() {
         addNode("a", "True", "");
