@@ -6,10 +6,14 @@ package io.sidewarp.operator.controller.installation;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.controller.config.LeaderElection;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -99,12 +103,14 @@ public class Uninstaller {
                 .withName(config.deployment())
                 .scale(0);
         while (inTime.getAsBoolean()
-                && !client.pods()
+                && client
+                        .pods()
                         .inNamespace(config.namespace())
                         .withLabel(COMPONENT_LABEL, "controller")
                         .list()
                         .getItems()
-                        .isEmpty()) {
+                        .stream()
+                        .anyMatch(pod -> !LeaderElection.hasEnded(pod))) {
             Thread.sleep(POLL);
         }
     }
@@ -125,6 +131,24 @@ public class Uninstaller {
                 .inNamespace(config.namespace())
                 .withName(config.leaderElection().lease())
                 .delete();
+        deleteClaimTemplates();
+    }
+
+    /** Deletes the templates of claims of all profiles. Profiles may stay, and the DeviceClass goes. */
+    private void deleteClaimTemplates() {
+        try {
+            client.resources(ResourceClaimTemplate.class)
+                    .inAnyNamespace()
+                    .withLabel(OperatorConfig.MANAGED_LABEL, OperatorConfig.MANAGER)
+                    .list()
+                    .getItems()
+                    .forEach(template -> client.resource(template).delete());
+        } catch (KubernetesClientException e) {
+            // An API server before Kubernetes 1.34 has no templates.
+            if (e.getCode() != HttpURLConnection.HTTP_NOT_FOUND) {
+                throw e;
+            }
+        }
     }
 
     private List<String> left() {
