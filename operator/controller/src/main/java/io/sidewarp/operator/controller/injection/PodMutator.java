@@ -108,8 +108,9 @@ public final class PodMutator {
         PodSpec spec = pod.getSpec();
         mesh.extendInitContainers(spec);
         volumes(spec, decision);
-        decision.claimTemplate().ifPresent(template -> claim(spec, template));
         if (!injectedBefore) {
+            // A sidecar that is there got its devices in its own way, which another decision does not change.
+            decision.claimTemplate().ifPresent(template -> claim(spec, template));
             Container sidecar = sidecar(spec, decision);
             if (decision.nativeSidecar()) {
                 // The sidecar is the first init container, so that the pod's own init containers can use it.

@@ -85,17 +85,7 @@ class PodClaimTest {
     @Test
     void claimTakesThePlaceOfTheExtendedResource() {
         SidecarProfileSpec profile = profile("{rnics: 2}");
-        Inject decision = new Inject(
-                "p",
-                profile,
-                Set.of("app"),
-                2,
-                Optional.empty(),
-                "sidewarp.io/rnic",
-                Optional.of("sidewarp-p"),
-                profile.sharedMemory(),
-                true,
-                Map.of());
+        Inject decision = decision(profile, Optional.of("sidewarp-p"));
 
         Pod pod = MUTATOR.mutate(pod("", ""), decision);
 
@@ -111,5 +101,30 @@ class PodClaimTest {
         assertThat(pod.getSpec().getContainers())
                 .allSatisfy(container -> assertThat(container.getResources()).isNull());
         assertThat(MUTATOR.mutate(pod, decision)).isEqualTo(pod);
+    }
+
+    @Test
+    void reinvocationAddsNoClaimBesideTheExtendedResource() {
+        SidecarProfileSpec profile = profile("{rnics: 1}");
+        Pod injected = MUTATOR.mutate(pod("", ""), decision(profile, Optional.empty()));
+
+        Pod again = MUTATOR.mutate(injected, decision(profile, Optional.of("sidewarp-p")));
+
+        assertThat(again).isEqualTo(injected);
+        assertThat(again.getSpec().getResourceClaims()).isEmpty();
+    }
+
+    private static Inject decision(SidecarProfileSpec profile, Optional<String> template) {
+        return new Inject(
+                "p",
+                profile,
+                Set.of("app"),
+                profile.rnics(),
+                Optional.empty(),
+                "sidewarp.io/rnic",
+                template,
+                profile.sharedMemory(),
+                true,
+                Map.of());
     }
 }
