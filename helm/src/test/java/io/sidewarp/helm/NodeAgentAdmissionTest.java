@@ -154,6 +154,11 @@ class NodeAgentAdmissionTest {
         awaitRefusal(
                 () -> slices(here).resource(slice("allNodes: true")).create(),
                 "The node agent of node here may not change resourceslices of-the-test of no node");
+        awaitRefusal(
+                () -> slices(there)
+                        .resource(slice("nodeName: there", "gpu.example.com"))
+                        .create(),
+                "A node agent may change ResourceSlices of the driver rnic.sidewarp.io only");
         slices(there).resource(slice("nodeName: there")).create();
         awaitRefusal(
                 () -> slices(here)
@@ -172,9 +177,14 @@ class NodeAgentAdmissionTest {
     }
 
     private static GenericKubernetesResource slice(String where) {
+        return slice(where, "rnic.sidewarp.io");
+    }
+
+    private static GenericKubernetesResource slice(String where, String driver) {
         return Serialization.unmarshal(
-                "---\n{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: of-the-test}, spec: {driver: sidewarp.io,"
-                        + " pool: {name: pool, generation: 1, resourceSliceCount: 1}, " + where + ", devices: []}}",
+                "---\n{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: of-the-test}, spec: {driver: "
+                        + driver + ", pool: {name: pool, generation: 1, resourceSliceCount: 1}, " + where
+                        + ", devices: []}}",
                 GenericKubernetesResource.class);
     }
 
