@@ -24,8 +24,8 @@ class ApiReferenceTest {
         Tools.need("protoc", "protobuf-compiler");
         Tools.needFile("/usr/include/google/protobuf/duration.proto", "libprotobuf-dev");
         Tools.needFile("/usr/lib/python3/dist-packages/google/protobuf", "python3-protobuf");
-        try (OwnedProcess check = OwnedProcess.start(
-                "api-reference", List.of("tools/api.py", "--check"), Map.of(), Programs.root())) {
+        try (OwnedProcess check =
+                OwnedProcess.start("api-reference", List.of("tools/api.py", "--check"), Map.of(), Programs.root())) {
             assertThat(check.awaitExit(Patience.LONG_LIMIT)).as(check.text()).isZero();
         }
     }

@@ -245,7 +245,8 @@ class ImagesIT {
         Map<String, String> environment = Map.of("QUARKUS_HTTP_PORT", "0", "NODE_NAME", "some-node");
         try (OwnedProcess agent = image.start("image-node-agent", environment, List.of())) {
             agent.awaitLine(line -> line.contains("Installed features: "));
-            Path process = Path.of("/proc", Long.toString(ContainerImage.main(agent).pid()));
+            Path process =
+                    Path.of("/proc", Long.toString(ContainerImage.main(agent).pid()));
             assertThat(Files.readAllLines(process.resolve("maps")))
                     .as("the archive of classes is used; the log: %s", agent.text())
                     .anyMatch(line -> line.endsWith("/opt/sidewarp/app/node-agent.jsa"));

@@ -27,8 +27,7 @@ class SiteIT {
     void siteHasAllPagesAndNeedsNoOtherServer() throws IOException {
         Tools.need("node", "nodejs");
         Tools.need("npm", "npm");
-        try (OwnedProcess site =
-                OwnedProcess.start("site", List.of("./sidewarp", "site"), Map.of(), Programs.root())) {
+        try (OwnedProcess site = OwnedProcess.start("site", List.of("./sidewarp", "site"), Map.of(), Programs.root())) {
             assertThat(site.awaitExit(Patience.LONG_LIMIT)).as(site.text()).isZero();
         }
 

@@ -174,7 +174,9 @@ final class ProgramClasses {
         command.addAll(program.jvmFlags(inputs.root()));
         command.addAll(List.of("-cp", classPath(packaged), start.mainClass()));
         ProcessBuilder builder = JavaProgram.builder(command, stage);
-        builder.environment().keySet().removeIf(name -> name.startsWith("SIDEWARP_") || name.startsWith("OTEL_") || name.startsWith("KUBE"));
+        builder.environment()
+                .keySet()
+                .removeIf(name -> name.startsWith("SIDEWARP_") || name.startsWith("OTEL_") || name.startsWith("KUBE"));
         builder.environment().putAll(start.environment(program, run));
         Process process = JavaProgram.start(builder);
         CompletableFuture.delayedExecutor(LIMIT_SECONDS, TimeUnit.SECONDS).execute(process::destroyForcibly);
@@ -203,6 +205,7 @@ final class ProgramClasses {
             }
             output.add(line);
         }
-        throw new ImageException("the packaged " + program.imageName() + " does not start: " + String.join("; ", output));
+        throw new ImageException(
+                "the packaged " + program.imageName() + " does not start: " + String.join("; ", output));
     }
 }

@@ -17,5 +17,10 @@ public record PodEviction(
         @JsonPropertyDescription("Name of the pod.") @Required @Size(min = 1, max = 253)
         String name,
 
+        @JsonPropertyDescription("UID of the pod. A later pod of the same name is not evicted.")
+        @Required
+        @Size(min = 1, max = 64)
+        String uid,
+
         @JsonPropertyDescription("PCI address of the NIC that the pod must leave.") @Required
         String nic) {}

@@ -74,6 +74,7 @@ public class NodeReconciler implements Reconciler<Node> {
             .withFieldManager(OperatorConfig.MANAGER + "-status")
             .withForce(true)
             .build();
+
     private static final Duration EVICTION_RETRY = Duration.ofSeconds(10);
 
     private final OperatorConfig config;

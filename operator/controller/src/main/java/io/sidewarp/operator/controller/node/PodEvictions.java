@@ -3,7 +3,10 @@
 
 package io.sidewarp.operator.controller.node;
 
+import io.fabric8.kubernetes.api.model.DeleteOptionsBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.policy.v1.Eviction;
+import io.fabric8.kubernetes.api.model.policy.v1.EvictionBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.PodResource;
@@ -60,7 +63,9 @@ final class PodEvictions {
             PodResource resource =
                     client.pods().inNamespace(eviction.namespace()).withName(eviction.name());
             Pod pod = resource.get();
-            if (pod == null || pod.isMarkedForDeletion()) {
+            if (pod == null
+                    || pod.isMarkedForDeletion()
+                    || !eviction.uid().equals(pod.getMetadata().getUid())) {
                 refused.remove(request);
                 return;
             }
@@ -75,7 +80,7 @@ final class PodEvictions {
             }
             String use = "The pod uses a device of NIC " + eviction.nic() + " of node " + nodeName
                     + ", which must change. The policy of the NIC drains.";
-            if (resource.evict()) {
+            if (resource.evict(precisely(pod))) {
                 refused.remove(request);
                 LOG.infof("event=pod-evicted pod=%s node=%s nic=%s", podName, nodeName, eviction.nic());
                 events.inform(pod, "NicDrain", use + " The pod is evicted.");
@@ -88,5 +93,22 @@ final class PodEvictions {
                     "event=eviction-failed pod=%s node=%s nic=%s cause=%s",
                     podName, nodeName, eviction.nic(), LogText.quoted(e.getMessage()));
         }
+    }
+
+    /** Returns the eviction of this pod, and of no later pod of the same name. */
+    private static Eviction precisely(Pod pod) {
+        return new EvictionBuilder()
+                // All API servers accept this version, and those before Kubernetes 1.22 no other.
+                .withApiVersion("policy/v1beta1")
+                .withNewMetadata()
+                .withNamespace(pod.getMetadata().getNamespace())
+                .withName(pod.getMetadata().getName())
+                .endMetadata()
+                .withDeleteOptions(new DeleteOptionsBuilder()
+                        .withNewPreconditions()
+                        .withUid(pod.getMetadata().getUid())
+                        .endPreconditions()
+                        .build())
+                .build();
     }
 }

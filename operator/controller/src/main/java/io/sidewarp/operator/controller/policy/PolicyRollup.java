@@ -85,14 +85,15 @@ final class PolicyRollup {
             String message = failed.size() + " of " + counted(selected) + " failed. " + some(failed, " | ");
             state = new State(StatusCondition.DEGRADED, "NodesFailed", message);
         } else if (ready < selected) {
-            String message = ready + " of " + counted(selected) + (ready == 1 || selected == 1 ? " is" : " are") + " ready."
-                    + (waiting.isEmpty() ? "" : " In progress: " + some(waiting, ", ") + ".")
-                    + (silent.isEmpty() ? "" : " No node agent has reported yet: " + some(silent, ", ") + ".")
-                    + away.entrySet().stream()
-                            .limit(NAMED_NODES)
-                            .map(entry -> " " + some(entry.getValue(), ", ") + ": "
-                                    + entry.getKey().message())
-                            .collect(Collectors.joining());
+            String message =
+                    ready + " of " + counted(selected) + (ready == 1 || selected == 1 ? " is" : " are") + " ready."
+                            + (waiting.isEmpty() ? "" : " In progress: " + some(waiting, ", ") + ".")
+                            + (silent.isEmpty() ? "" : " No node agent has reported yet: " + some(silent, ", ") + ".")
+                            + away.entrySet().stream()
+                                    .limit(NAMED_NODES)
+                                    .map(entry -> " " + some(entry.getValue(), ", ") + ": "
+                                            + entry.getKey().message())
+                                    .collect(Collectors.joining());
             String absence = away.isEmpty()
                     ? "NoNodeAgent"
                     : away.keySet().iterator().next().reason();

@@ -163,7 +163,7 @@ class NodeReconcilerTest {
     @Test
     void podThatAnAgentNamesIsEvicted(TestNamespaces namespaces) {
         String namespace = namespaces.create();
-        client.resource(Yaml.parse(
+        Pod cart = client.resource(Yaml.parse(
                         "{apiVersion: v1, kind: Pod, metadata: {name: cart, namespace: " + namespace
                                 + "}, spec: {nodeName: node-a, containers: [{name: app, image: example/app}]}}",
                         Pod.class))
@@ -178,7 +178,8 @@ class NodeReconcilerTest {
 
         client.resources(IwarpNode.class).withName("node-a").editStatus(node -> {
             node.setStatus(Yaml.parse(
-                            "{status: {evictions: [{namespace: " + namespace + ", name: cart, nic: '0000:3b:00.0'}]}}",
+                            "{status: {evictions: [{namespace: " + namespace + ", name: cart, uid: "
+                                    + cart.getMetadata().getUid() + ", nic: '0000:3b:00.0'}]}}",
                             IwarpNode.class)
                     .getStatus());
             return node;

@@ -103,6 +103,18 @@ class PodEvictionsTest {
     }
 
     @Test
+    void laterPodOfTheSameNameStays() {
+        createPod("cart", "node-a");
+        IwarpNode named = node("node-a", true, "cart");
+        client.pods().inNamespace(namespace).withName("cart").withGracePeriod(0).delete();
+        createPod("cart", "node-a");
+
+        evictions.carryOut(named);
+
+        assertThat(isEvicted("cart")).isFalse();
+    }
+
+    @Test
     void podThatIsGoneOrEndsIsNotEvictedAgain() {
         createPod("cart", "node-a");
         evictions.carryOut(node("node-a", true, "cart", "gone"));
@@ -145,7 +157,9 @@ class PodEvictionsTest {
     private IwarpNode node(String name, boolean drains, String... pods) {
         StringBuilder evicted = new StringBuilder();
         for (String pod : pods) {
-            evicted.append("{namespace: %s, name: %s, nic: '0000:3b:00.0'},".formatted(namespace, pod));
+            Pod present = client.pods().inNamespace(namespace).withName(pod).get();
+            String uid = present == null ? "none" : present.getMetadata().getUid();
+            evicted.append("{namespace: %s, name: %s, uid: %s, nic: '0000:3b:00.0'},".formatted(namespace, pod, uid));
         }
         return Yaml.parse("""
                 apiVersion: sidewarp.io/v1alpha1

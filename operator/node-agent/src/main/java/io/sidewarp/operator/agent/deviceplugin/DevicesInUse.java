@@ -68,8 +68,9 @@ public final class DevicesInUse implements AutoCloseable {
      */
     public Map<String, List<String>> users() throws IOException {
         Map<String, List<String>> users = users(container -> Stream.concat(devices(container), claimed(container)));
-        prepared.get().forEach((id, claims) ->
-                users.computeIfAbsent(id, _ -> new ArrayList<>()).addAll(claims));
+        prepared.get()
+                .forEach((id, claims) ->
+                        users.computeIfAbsent(id, _ -> new ArrayList<>()).addAll(claims));
         return users;
     }
 

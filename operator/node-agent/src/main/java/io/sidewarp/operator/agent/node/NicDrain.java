@@ -7,7 +7,6 @@ import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.ProvisioningResult;
 import io.sidewarp.operator.agent.nic.ProvisioningResult.FunctionUser;
 import io.sidewarp.operator.api.v1alpha1.DrainSpec;
-import io.sidewarp.operator.api.v1alpha1.PodEviction;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -23,10 +22,19 @@ final class NicDrain {
     /** Form of a user that is a pod; groups: namespace and name. */
     static final Pattern POD = Pattern.compile("([a-z0-9.-]+)/([a-z0-9.-]+)");
 
+    /**
+     * Request to evict a pod.
+     *
+     * @param namespace namespace of the pod
+     * @param name name of the pod
+     * @param nic PCI address of the NIC that the pod must leave
+     */
+    record Request(String namespace, String name, String nic) {}
+
     private final Map<PciAddress, Duration> waitingSince = new HashMap<>();
 
-    /** Returns the users of a waiting NIC as evictions if the policy enables draining. */
-    List<PodEviction> evictions(ProvisioningResult result, DrainSpec spec, Duration now) {
+    /** Returns the users of a waiting NIC that are pods, if the policy enables draining. */
+    List<Request> evictions(ProvisioningResult result, DrainSpec spec, Duration now) {
         waitingSince.putIfAbsent(result.nic(), now);
         if (!spec.enabled()) {
             return List.of();
@@ -36,8 +44,7 @@ final class NicDrain {
                 .distinct()
                 .map(POD::matcher)
                 .filter(Matcher::matches)
-                .map(pod ->
-                        new PodEviction(pod.group(1), pod.group(2), result.nic().value()))
+                .map(pod -> new Request(pod.group(1), pod.group(2), result.nic().value()))
                 .toList();
     }
 

@@ -91,6 +91,7 @@ public class NodeAgent {
     private final LinkedBlockingQueue<String> reasons = new LinkedBlockingQueue<>(1);
     private final DevicePlugin plugin;
     private final DraDriver dra;
+    private final NodePods pods;
     private final OfferedDevices offers;
 
     /** Devices that claims can have. */
@@ -122,6 +123,7 @@ public class NodeAgent {
         // Without a name of the node the start fails.
         dra = new DraDriver(draConfig, config.nodeName().orElse(""), client, claimable, known);
         offers = new OfferedDevices(dra);
+        pods = new NodePods(client, config.nodeName().orElse(""), POD_STATE_MEMORY);
         meters.gauge("sidewarp.agent.devices", known, published -> count(published, _ -> true));
         meters.gauge("sidewarp.agent.devices.healthy", known, published -> count(published, RnicDevice::healthy));
         meters.gauge(
@@ -205,17 +207,16 @@ public class NodeAgent {
     private void run() {
         Host host = host();
         try (DevicesInUse inUse = new DevicesInUse(pluginConfig, dra::preparedDevices)) {
-            EndedPods endedPods = new EndedPods(client, config.nodeName().orElseThrow(), POD_STATE_MEMORY);
             NodeObserver looker = new NodeObserver(
                     new NicProvisioner(
                             host,
-                            new FunctionsInUse(inUse, endedPods::hasEnded, devices, claimable),
+                            new FunctionsInUse(inUse, pods::hasEnded, devices, claimable),
                             OriginalValues.open(config.stateDirectory(), host.bootId())),
                     new NicDiscovery(host),
                     new SiwLinks(host, config.siwPrefix()),
                     inUse,
                     new AwaitedRdma(config.rdmaPatience()),
-                    endedPods::hasEnded);
+                    pods::hasEnded);
             boolean soon = true;
             while (!Thread.currentThread().isInterrupted()) {
                 long wait = (soon ? config.retryInterval() : config.checkInterval()).toMillis();
@@ -313,7 +314,7 @@ public class NodeAgent {
                         look.nodeState(kubelet),
                         StatusCondition.of(conditions(present), look.state(kubelet), generation),
                         null,
-                        look.evictions()));
+                        pods.evictions(look.evictions())));
     }
 
     /** Reports the findings of the last look, which stay on offer, with the reason of the failure. */

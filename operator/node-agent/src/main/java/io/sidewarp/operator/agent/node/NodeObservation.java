@@ -6,7 +6,6 @@ package io.sidewarp.operator.agent.node;
 import io.sidewarp.operator.agent.device.PluginStatus;
 import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
-import io.sidewarp.operator.api.v1alpha1.PodEviction;
 import io.sidewarp.operator.api.v1alpha1.ProviderCounts;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
@@ -45,7 +44,7 @@ record NodeObservation(
         List<String> missing,
         List<String> awaited,
         List<String> lagging,
-        List<PodEviction> evictions) {
+        List<NicDrain.Request> evictions) {
 
     /** Returns this observation with more reasons to wait, which belong to no NIC. */
     NodeObservation waitingFor(List<String> reasons) {

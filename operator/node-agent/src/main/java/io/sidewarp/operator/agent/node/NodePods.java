@@ -9,7 +9,9 @@ import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.sidewarp.common.LogText;
+import io.sidewarp.operator.api.v1alpha1.PodEviction;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -19,11 +21,11 @@ import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 
 /**
- * Asks the API server whether pods have ended. Kubelets before 1.34 list the devices of ended pods until the pods are
- * deleted or another pod needs the devices. A pod whose state is unknown has not ended. Not thread-safe.
+ * Asks the API server about pods that the kubelet names. Kubelets before 1.34 list the devices of ended pods until the
+ * pods are deleted or another pod needs the devices. A pod whose state is unknown has not ended. Not thread-safe.
  */
-final class EndedPods {
-    private static final Logger LOG = Logger.getLogger(EndedPods.class);
+final class NodePods {
+    private static final Logger LOG = Logger.getLogger(NodePods.class);
     private static final Set<String> TERMINAL_PHASES = Set.of("Succeeded", "Failed");
 
     private final KubernetesClient client;
@@ -39,7 +41,7 @@ final class EndedPods {
      * @param node name of this node; a pod of the same name on another node proves nothing
      * @param memory time during which a pod that runs, or an API server that is away, is not asked again
      */
-    EndedPods(KubernetesClient client, String node, Duration memory) {
+    NodePods(KubernetesClient client, String node, Duration memory) {
         this.client = client;
         this.node = node;
         this.memory = memory;
@@ -80,6 +82,36 @@ final class EndedPods {
         }
     }
 
+    /**
+     * Returns the pods to evict with their UIDs. Leaves out pods that are unknown, or that are not of this node any
+     * more.
+     */
+    List<PodEviction> evictions(List<NicDrain.Request> requests) {
+        List<PodEviction> evictions = new ArrayList<>();
+        for (NicDrain.Request request : requests) {
+            try {
+                Pod pod = client.pods()
+                        .inNamespace(request.namespace())
+                        .withName(request.name())
+                        .get();
+                if (pod != null && node.equals(pod.getSpec().getNodeName())) {
+                    evictions.add(new PodEviction(
+                            request.namespace(),
+                            request.name(),
+                            pod.getMetadata().getUid(),
+                            request.nic()));
+                }
+            } catch (KubernetesClientException e) {
+                // The next look asks again.
+                LOG.warnf(
+                        "event=pod-state-unknown pod=%s/%s cause=%s",
+                        request.namespace(), request.name(), LogText.quoted(e.getMessage()));
+                return evictions;
+            }
+        }
+        return evictions;
+    }
+
     private boolean hasEnded(Pod pod) {
         PodStatus status = pod.getStatus();
         return status != null
@@ -91,7 +123,7 @@ final class EndedPods {
                                 status.getContainerStatuses(),
                                 status.getEphemeralContainerStatuses())
                         .flatMap(List::stream)
-                        .noneMatch(EndedPods::isRunning);
+                        .noneMatch(NodePods::isRunning);
     }
 
     private static boolean isRunning(ContainerStatus status) {

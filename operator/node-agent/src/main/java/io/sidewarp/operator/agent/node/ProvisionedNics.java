@@ -9,7 +9,6 @@ import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.ProvisioningResult;
 import io.sidewarp.operator.agent.nic.ProvisioningResult.Outcome;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
-import io.sidewarp.operator.api.v1alpha1.PodEviction;
 import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import java.util.ArrayList;
@@ -40,7 +39,7 @@ final class ProvisionedNics {
     final Set<PciAddress> drained = new HashSet<>();
 
     /** Pods that have to leave, on NICs whose policies drain. */
-    final List<PodEviction> evictions = new ArrayList<>();
+    final List<NicDrain.Request> evictions = new ArrayList<>();
 
     /** NICs that need somebody, each with the reason. */
     final List<String> failed = new ArrayList<>();

@@ -18,7 +18,6 @@ import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.VirtualFunctionUse;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
-import io.sidewarp.operator.api.v1alpha1.PodEviction;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.api.v1alpha1.VirtualFunctionStatus;
@@ -163,8 +162,8 @@ class NodeObserverTest extends NodeObserverFixture {
 
         assertThat(drained.evictions())
                 .containsExactly(
-                        new PodEviction("shop", "pod-0000-b5-02.0", "0000:b5:00.0"),
-                        new PodEviction("shop", "pod-0000-b5-02.1", "0000:b5:00.0"));
+                        new NicDrain.Request("shop", "pod-0000-b5-02.0", "0000:b5:00.0"),
+                        new NicDrain.Request("shop", "pod-0000-b5-02.1", "0000:b5:00.0"));
     }
 
     @Test
@@ -192,7 +191,7 @@ class NodeObserverTest extends NodeObserverFixture {
         assertThat(withheld).isEmpty();
 
         NodeObservation drained = looker.look(spec(policy.formatted("true")), NOW);
-        assertThat(drained.evictions()).containsExactly(new PodEviction("shop", "cart", "0000:18:00.1"));
+        assertThat(drained.evictions()).containsExactly(new NicDrain.Request("shop", "cart", "0000:18:00.1"));
         assertThat(withheld).extracting(PciAddress::value).contains("0000:18:00.1");
         assertThat(drained.devices())
                 .singleElement()

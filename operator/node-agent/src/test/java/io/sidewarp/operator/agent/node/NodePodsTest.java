@@ -19,6 +19,7 @@ import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
 import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.agent.nic.PciAddress;
+import io.sidewarp.operator.api.v1alpha1.PodEviction;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
 import io.sidewarp.operator.testing.kubelet.PodName;
@@ -30,13 +31,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 @RealApiServer
-class EndedPodsTest {
+class NodePodsTest {
     private static final Duration LIMIT = Duration.ofSeconds(20);
     private static final String NODE = "here";
     private static final PciAddress FUNCTION = new PciAddress("0000:18:11.0");
@@ -62,13 +64,13 @@ class EndedPodsTest {
         String namespace = namespaces.create();
         create(client, namespace, "job", node, status);
 
-        assertThat(new EndedPods(client, NODE, Duration.ZERO).hasEnded(namespace + "/job"))
+        assertThat(new NodePods(client, NODE, Duration.ZERO).hasEnded(namespace + "/job"))
                 .isEqualTo(ended);
     }
 
     @Test
     void aPodThatTheApiServerDoesNotKnowHasNotEnded(KubernetesClient client, TestNamespaces namespaces) {
-        EndedPods pods = new EndedPods(client, NODE, Duration.ZERO);
+        NodePods pods = new NodePods(client, NODE, Duration.ZERO);
 
         assertThat(pods.hasEnded(namespaces.create() + "/unknown")).isFalse();
         assertThat(pods.hasEnded("unknown pods (the kubelet does not answer)")).isFalse();
@@ -78,11 +80,30 @@ class EndedPodsTest {
     void aClaimIsNoPodAndDoesNotHideThatPodsHaveEnded(KubernetesClient client, TestNamespaces namespaces) {
         String namespace = namespaces.create();
         create(client, namespace, "job", NODE, "{phase: Succeeded}");
-        EndedPods pods = new EndedPods(client, NODE, Duration.ofHours(1));
+        NodePods pods = new NodePods(client, NODE, Duration.ofHours(1));
 
         assertThat(pods.hasEnded("ResourceClaim " + namespace + "/job")).isFalse();
 
         assertThat(pods.hasEnded(namespace + "/job")).isTrue();
+    }
+
+    @Test
+    void anEvictionNamesThePodOfThisNodeByItsUid(KubernetesClient client, TestNamespaces namespaces) {
+        String namespace = namespaces.create();
+        create(client, namespace, "here", NODE, "{phase: Running}");
+        create(client, namespace, "there", "there", "{phase: Running}");
+        String uid = client.pods()
+                .inNamespace(namespace)
+                .withName("here")
+                .get()
+                .getMetadata()
+                .getUid();
+
+        assertThat(new NodePods(client, NODE, Duration.ZERO)
+                        .evictions(Stream.of("here", "there", "gone")
+                                .map(name -> new NicDrain.Request(namespace, name, FUNCTION.value()))
+                                .toList()))
+                .containsExactly(new PodEviction(namespace, "here", uid, FUNCTION.value()));
     }
 
     @Test
@@ -106,7 +127,7 @@ class EndedPodsTest {
                     return;
                 }
             });
-            EndedPods pods = new EndedPods(client, NODE, Duration.ofHours(1));
+            NodePods pods = new NodePods(client, NODE, Duration.ofHours(1));
 
             assertThat(pods.hasEnded("shop/first")).isFalse();
             await().atMost(LIMIT).until(() -> connections.get() > 0);
@@ -132,7 +153,7 @@ class EndedPodsTest {
             await().atMost(LIMIT).until(() -> kubelet.allocatable(RNIC_RESOURCE) == 1);
             kubelet.allocate(new PodName(namespace, "job"), "sidewarp", RNIC_RESOURCE, 1);
             FunctionsInUse functions =
-                    new FunctionsInUse(inUse, new EndedPods(client, NODE, Duration.ZERO)::hasEnded, devices);
+                    new FunctionsInUse(inUse, new NodePods(client, NODE, Duration.ZERO)::hasEnded, devices);
             assertThat(functions.users(FUNCTION)).containsExactly(namespace + "/job");
 
             setStatus(client, namespace, "job", "{phase: Succeeded}");
