@@ -78,7 +78,7 @@ class DocumentedTestsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"security.md", "interoperability.md", "fuzzing.md"})
+    @ValueSource(strings = {"security-tests.md", "interoperability.md", "fuzzing.md"})
     void theTestsThatAPageNamesAreThere(String page) throws IOException {
         Map<String, List<String>> sources = sources();
         List<String> missing = new ArrayList<>();

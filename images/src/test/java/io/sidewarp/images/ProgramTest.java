@@ -31,8 +31,8 @@ class ProgramTest {
         long container = 1024
                 * MEBIBYTE
                 * number(
-                        "limit of memory is (\\d+)Gi and\\s+the size",
-                        Files.readString(Path.of("../operator/README.md")));
+                        "limit of memory is (\\d+)Gi plus\\s+the size",
+                        Files.readString(Path.of("../docs/operations.md")));
 
         assertThat(heap + direct + managed + REST).isLessThanOrEqualTo(container);
     }

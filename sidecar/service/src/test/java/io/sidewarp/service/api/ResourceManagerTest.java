@@ -149,7 +149,7 @@ class ResourceManagerTest {
     @Test
     void eachLimitThatRefusesHasACountBeforeItDoes() throws IOException {
         Set<String> refusing = new TreeSet<>();
-        String documented = Files.readString(Path.of(System.getProperty("sidewarp.root"), "docs", "security.md"));
+        String documented = Files.readString(Path.of(System.getProperty("sidewarp.root"), "docs", "security-tests.md"));
         String table = documented.substring(documented.indexOf("| Resource |"), documented.indexOf("## Attacks on"));
         Matcher limit = Pattern.compile("`([a-z-]+)`").matcher(table);
         while (limit.find()) {
