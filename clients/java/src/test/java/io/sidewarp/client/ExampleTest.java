@@ -3,10 +3,13 @@
 
 package io.sidewarp.client;
 
+import static io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_REMOTE_ACCESS_ERROR;
 import static io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
+import io.grpc.Status;
 import io.sidewarp.v1.ConnectionRequest;
 import io.sidewarp.v1.ListenResponse;
 import java.io.IOException;
@@ -67,6 +70,54 @@ class ExampleTest {
             assertThat(RemoteAddress.decode(told).stag()).isEqualTo(0xCAFE0000);
             running.nextSession().onCompleted();
             assertThat(peer).failsWithin(Duration.ofSeconds(20));
+        }
+    }
+
+    @Test
+    void documentedQueueWritesAllPieces() throws Exception {
+        sidecar.transfer.credits = 64;
+        try (FakeSidecar running = sidecar;
+                SidewarpClient client = SidewarpClient.connect(running.options());
+                Session session = client.openSession("queue");
+                SharedRegion region = session.createSharedRegion("pieces", 4096, Access.LOCAL_WRITE);
+                Connection connection = session.connect("peer.example", 7471)) {
+            RemoteAddress there = RemoteAddress.decode(connection.privateData());
+            CompletableFuture<Void> program = CompletableFuture.runAsync(() -> pieces(session, connection, region, there));
+            FakeTransfer.FakeQueue queue = FakeSidecar.next(running.transfer.queues);
+
+            List<io.sidewarp.v1.WorkRequest> posted = new ArrayList<>();
+            while (posted.size() < 16) {
+                posted.addAll(FakeSidecar.next(queue.posts).getWorkList());
+            }
+            assertThat(posted.getLast().getWrite().getRemote().getTaggedOffset())
+                    .isEqualTo(there.taggedOffset() + 15 * 256);
+            assertThat(program).isNotDone();
+            queue.succeed(posted);
+            assertThat(program).succeedsWithin(Duration.ofSeconds(20));
+        }
+    }
+
+    @Test
+    void documentedErrorsSayWhenToRepeat() {
+        sidecar.transfer.writeCompletion = FakeTransfer.completion(COMPLETION_STATUS_REMOTE_ACCESS_ERROR)
+                .setCode(Status.Code.PERMISSION_DENIED.value())
+                .setRetry(io.sidewarp.v1.Retry.RETRY_NEVER)
+                .build();
+        try (FakeSidecar running = sidecar;
+                SidewarpClient client = SidewarpClient.connect(running.options());
+                Session session = client.openSession("errors");
+                SharedRegion region = session.createSharedRegion("outbox", 4096, Access.LOCAL_WRITE);
+                Connection connection = session.connect("peer.example", 7471)) {
+            RemoteAddress there = RemoteAddress.decode(connection.privateData());
+
+            assertThatThrownBy(() -> repeatedWhereItHelps(connection, region, there))
+                    .isInstanceOf(SidewarpException.class);
+
+            sidecar.transfer.writeCompletion = FakeTransfer.completion(COMPLETION_STATUS_REMOTE_ACCESS_ERROR)
+                    .setCode(Status.Code.UNAVAILABLE.value())
+                    .setRetry(io.sidewarp.v1.Retry.RETRY_LATER)
+                    .build();
+            assertThat(repeatedWhereItHelps(connection, region, there)).isEqualTo("later");
         }
     }
 
@@ -132,6 +183,36 @@ class ExampleTest {
             Thread.currentThread().join();
         } catch (InterruptedException e) {
             // The test is over.
+        }
+    }
+
+    // As in README.md.
+    private static void pieces(Session session, Connection connection, SharedRegion region, RemoteAddress there) {
+        try (WorkQueue queue = session.openQueue(QueueOptions.defaults())) {
+            List<CompletableFuture<WorkCompletion>> writes = new ArrayList<>();
+            queue.batch(posting -> { // wakes the sidecar once
+                for (int piece = 0; piece < 16; piece++) {
+                    WorkRequest write =
+                            WorkRequest.write(connection, there.plus(piece * 256L), region.slice(piece * 256L, 256));
+                    writes.add(posting.submit(write));
+                }
+            });
+            writes.forEach(write -> write.join().orThrow()); // the region can be used again
+        }
+    }
+
+    // As in README.md, but for what the cases do.
+    private static String repeatedWhereItHelps(Connection connection, SharedRegion region, RemoteAddress there) {
+        try {
+            connection.write(region.slice(0, 13), there);
+            connection.flush();
+            return "done";
+        } catch (SidewarpException e) {
+            return switch (e.retry()) {
+                case NEVER -> throw e; // the message says what to change
+                case AFTER_RECONNECTING -> "after reconnecting"; // what was under way may have happened
+                case LATER -> "later";
+            };
         }
     }
 
