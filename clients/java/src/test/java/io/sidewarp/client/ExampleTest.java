@@ -82,7 +82,8 @@ class ExampleTest {
                 SharedRegion region = session.createSharedRegion("pieces", 4096, Access.LOCAL_WRITE);
                 Connection connection = session.connect("peer.example", 7471)) {
             RemoteAddress there = RemoteAddress.decode(connection.privateData());
-            CompletableFuture<Void> program = CompletableFuture.runAsync(() -> pieces(session, connection, region, there));
+            CompletableFuture<Void> program =
+                    CompletableFuture.runAsync(() -> pieces(session, connection, region, there));
             FakeTransfer.FakeQueue queue = FakeSidecar.next(running.transfer.queues);
 
             List<io.sidewarp.v1.WorkRequest> posted = new ArrayList<>();
@@ -190,13 +191,14 @@ class ExampleTest {
     private static void pieces(Session session, Connection connection, SharedRegion region, RemoteAddress there) {
         try (WorkQueue queue = session.openQueue(QueueOptions.defaults())) {
             List<CompletableFuture<WorkCompletion>> writes = new ArrayList<>();
-            queue.batch(posting -> { // wakes the sidecar once
-                for (int piece = 0; piece < 16; piece++) {
-                    WorkRequest write =
-                            WorkRequest.write(connection, there.plus(piece * 256L), region.slice(piece * 256L, 256));
-                    writes.add(posting.submit(write));
-                }
-            });
+            queue.batch(
+                    posting -> { // wakes the sidecar once
+                        for (int piece = 0; piece < 16; piece++) {
+                            WorkRequest write = WorkRequest.write(
+                                    connection, there.plus(piece * 256L), region.slice(piece * 256L, 256));
+                            writes.add(posting.submit(write));
+                        }
+                    });
             writes.forEach(write -> write.join().orThrow()); // the region can be used again
         }
     }
