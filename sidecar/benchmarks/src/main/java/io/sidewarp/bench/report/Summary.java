@@ -117,8 +117,8 @@ final class Summary {
                 .filter(figures -> figures.values().containsKey(row.metric()))
                 .filter(figures -> row.matches(figures.subject()) || figures.reference())
                 .min(Comparator.comparing(figures -> !row.matches(figures.subject())))
-                .map(figures ->
-                        Markdown.number(figures.values().get(row.metric()).median()));
+                .flatMap(figures -> Optional.ofNullable(figures.values().get(row.metric())))
+                .map(figure -> Markdown.number(figure.median()));
     }
 
     private static List<List<Figures>> groups(PartResult part) {
