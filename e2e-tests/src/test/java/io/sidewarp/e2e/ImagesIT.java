@@ -49,6 +49,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class ImagesIT {
 
     private static final List<String> NAMES = List.of("sidecar", "controller", "node-agent");
+    private static final Pattern LISTENING = Pattern.compile("Listening on: http://\\S+:([0-9]+)");
     private static final Pattern MANAGEMENT = Pattern.compile(" management=/?(\\S+)");
 
     /** Flags that make a JVM size itself as on a machine that is larger than most. */
@@ -251,6 +252,10 @@ class ImagesIT {
                     .as("the archive of classes is used; the log: %s", agent.text())
                     .anyMatch(line -> line.endsWith("/opt/sidewarp/app/node-agent.jsa"));
             agent.awaitLine(line -> line.contains("event=api-server-away"));
+            Matcher address = LISTENING.matcher(agent.text());
+            assertThat(address.find()).as(agent.text()).isTrue();
+            assertThat(status(URI.create("http://127.0.0.1:" + address.group(1) + "/q/health/live")))
+                    .isEqualTo(200);
             assertThat(agent.text()).doesNotContain("IllegalAccessError");
         }
     }

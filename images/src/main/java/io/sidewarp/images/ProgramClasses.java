@@ -28,7 +28,8 @@ import java.util.stream.Collectors;
  * starts. The same list always gives the same archive.
  */
 final class ProgramClasses {
-    private static final List<String> JAR_DIRECTORIES = List.of("app", "quarkus", "lib/boot", "lib/main");
+    /** Directories of jars. Classes that Quarkus has transformed replace those of the program. */
+    private static final List<String> JAR_DIRECTORIES = List.of("quarkus", "app", "lib/boot", "lib/main");
 
     /** Maximum time for a start and an end of a program, which take seconds on an idle machine. */
     private static final long LIMIT_SECONDS = 180;
