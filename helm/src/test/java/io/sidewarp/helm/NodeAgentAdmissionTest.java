@@ -28,6 +28,7 @@ import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -160,11 +161,9 @@ class NodeAgentAdmissionTest {
                         .create(),
                 "A node agent may change ResourceSlices of the driver rnic.sidewarp.io only");
         slices(there).resource(slice("nodeName: there")).create();
-        awaitRefusal(
-                () -> slices(here)
-                        .resource(slice("perDeviceNodeSelection: false, nodeName: there"))
-                        .patch(APPLY),
-                "of node there");
+        GenericKubernetesResource changed = slice("nodeName: there");
+        changed.getMetadata().setLabels(Map.of("changed", "true"));
+        awaitRefusal(() -> slices(here).resource(changed).patch(APPLY), "of node there");
         awaitRefusal(() -> slices(here).withName("of-the-test").delete(), "of node there");
         slices(there).withName("of-the-test").delete();
         assertThat(slices(client).withName("of-the-test").get()).isNull();

@@ -248,9 +248,16 @@ class InstallationReconcilerTest {
         claim.getStatus().setReservedFor(List.of());
         client.resource(claim).updateStatus();
         awaitNodeAgent(false);
+        client.pods().inNamespace(namespace).withGracePeriod(0).delete();
     }
 
     private ResourceClaim holdClaim() {
+        // Kubernetes 1.34 and later releases the claims of pods that do not exist.
+        Pod pod = client.resource(Yaml.parse(
+                        "{apiVersion: v1, kind: Pod, metadata: {name: app-1, namespace: " + namespace
+                                + "}, spec: {nodeName: node-a, containers: [{name: app, image: a}]}}",
+                        Pod.class))
+                .create();
         ResourceClaim claim = client.resource(Yaml.parse("""
                 {apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: held, namespace: %s},
                  spec: {devices: {requests: [{name: rnics, exactly: {deviceClassName: rnic.sidewarp.io, count: 1,
@@ -259,8 +266,8 @@ class InstallationReconcilerTest {
                 .create();
         claim.setStatus(Yaml.parse("""
                 {allocation: {devices: {results: [{request: rnics, driver: rnic.sidewarp.io, pool: node-a, device: soft-1}]}},
-                 reservedFor: [{resource: pods, name: app-1, uid: 00000000-0000-0000-0000-000000000001}]}
-                """, ResourceClaimStatus.class));
+                 reservedFor: [{resource: pods, name: app-1, uid: %s}]}
+                """.formatted(pod.getMetadata().getUid()), ResourceClaimStatus.class));
         return client.resource(claim).updateStatus();
     }
 
