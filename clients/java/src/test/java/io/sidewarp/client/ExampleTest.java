@@ -212,7 +212,7 @@ class ExampleTest {
         } catch (SidewarpException e) {
             return switch (e.retry()) {
                 case NEVER -> throw e; // the message says what to change
-                case AFTER_RECONNECTING -> "after reconnecting"; // what was under way may have happened
+                case AFTER_RECONNECTING -> "after reconnecting"; // outstanding work may have happened
                 case LATER -> "later";
             };
         }
