@@ -53,6 +53,13 @@ public final class DraDriver implements AutoCloseable {
     private static final Duration SOCKET_CHECK = Duration.ofSeconds(5);
     private static final Duration FIRST_RETRY = Duration.ofSeconds(1);
     private static final Duration LAST_RETRY = Duration.ofSeconds(30);
+
+    /**
+     * Time for which the driver stays registered without a claim. The kubelet drops the connection to a driver that is
+     * gone from its registry, and with the connection the answer about the last claim: the pod would never end.
+     */
+    private static final Duration LINGER = Duration.ofSeconds(10);
+
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(2);
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
     private static final int FORBIDDEN = 403;
@@ -76,6 +83,7 @@ public final class DraDriver implements AutoCloseable {
 
     private volatile boolean stale;
     private volatile boolean newServer;
+    private long neededAt = System.nanoTime() - LINGER.toNanos();
     private @Nullable Thread thread;
 
     /**
@@ -167,7 +175,11 @@ public final class DraDriver implements AutoCloseable {
     }
 
     private boolean isNeeded() {
-        return offering || !files.claims().isEmpty();
+        long now = System.nanoTime();
+        if (offering || !files.claims().isEmpty()) {
+            neededAt = now;
+        }
+        return now - neededAt < LINGER.toNanos();
     }
 
     private void run() {

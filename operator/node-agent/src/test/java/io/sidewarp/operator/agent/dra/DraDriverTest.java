@@ -232,6 +232,8 @@ class DraDriverTest extends DraDriverFixture {
         await().atMost(LIMIT).until(() -> slices().isEmpty());
         assertThat(kubelet.claims().isRegistered(DRIVER)).isTrue();
         kubelet.claims().unprepare(claim, DRIVER);
+        // The kubelet drops the answer of a driver that is gone.
+        assertThat(kubelet.claims().isRegistered(DRIVER)).isTrue();
         await().atMost(LIMIT).until(() -> driver.status().state() == State.STOPPED);
         await().atMost(LIMIT).until(() -> !kubelet.claims().isRegistered(DRIVER));
         assertThat(new DraTestConfig(directory).draPluginDirectory().resolve("dra.sock"))
