@@ -46,7 +46,7 @@ public enum KubernetesFeature {
 
     /**
      * Returns whether a container runtime has the feature. Claims give containers their devices by CDI (Container Device
-     * Interface). containerd 1 has CDI switched off by default, and would silently start the container without devices.
+     * Interface). By default, containerd 1 does without CDI. The container would silently start without devices.
      *
      * @param version name and version, such as {@code containerd://2.1.4}
      */
