@@ -54,6 +54,10 @@ public abstract class SessionCommand implements Callable<Integer> {
         return spec.commandLine().getOut();
     }
 
+    protected final PrintWriter err() {
+        return spec.commandLine().getErr();
+    }
+
     /** Returns the failure for arguments that do not go together or are out of their range. */
     protected final ParameterException wrongArguments(String why) {
         return new ParameterException(spec.commandLine(), why);

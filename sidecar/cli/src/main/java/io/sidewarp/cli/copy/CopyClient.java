@@ -17,16 +17,15 @@ import io.sidewarp.client.Session;
 import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.client.WorkRequest;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
+import java.nio.channels.SeekableByteChannel;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 
-/** Pushes a file by RDMA Writes, or pulls one by RDMA Reads. */
-final class CopyClient {
+/** Pushes files by RDMA Writes, and pulls files by RDMA Reads, one after the other over one connection. */
+final class CopyClient implements AutoCloseable {
 
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -48,15 +47,28 @@ final class CopyClient {
         this.slots = slots;
     }
 
-    /** Stores a file at the server. Returns a line about it. */
-    String push(Path source, String name) throws IOException {
-        try (FileChannel file = FileChannel.open(source, StandardOpenOption.READ);
-                Window own = Window.create(session, chunk, slots)) {
-            long size = file.size();
-            channel.send(new CopyMessage.Put(size, own.chunk(), own.slots(), name));
+    /**
+     * File that has arrived.
+     *
+     * @param octets its bytes
+     * @param line for people
+     */
+    record Copied(long octets, String line) {}
+
+    /**
+     * Stores a file at the server.
+     *
+     * @param label name of the file here, for people
+     * @param name name of the file there
+     * @param mode permissions there, or {@link Permissions#DEFAULT}
+     */
+    Copied push(SeekableByteChannel file, String label, String name, int mode) throws IOException {
+        long size = file.size();
+        try (Window own = Window.create(session, size, chunk, slots)) {
+            channel.send(new CopyMessage.Put(size, own.chunk(), own.slots(), mode, name));
             CopyMessage.Window window = channel.receive(PATIENCE, CopyMessage.Window.class);
             Window.Layout layout = layout(size, own, window);
-            Transfer transfer = new Transfer(source.getFileName().toString(), size, progress);
+            Transfer transfer = new Transfer(label, size, progress);
             Queue<CompletableFuture<WorkCompletion>> writes = new ArrayDeque<>();
             for (long index = 0; index < layout.chunks(); index++) {
                 Interruption.check();
@@ -77,17 +89,49 @@ final class CopyClient {
             byte[] digest = transfer.digest();
             channel.send(new CopyMessage.Finish(size, digest));
             channel.receive(PATIENCE, CopyMessage.Stored.class);
-            return transfer.verified(digest);
+            return new Copied(size, transfer.verified(digest));
         }
     }
 
-    /** Fetches a file from the server. Returns a line about it. */
-    String pull(String name, Path file) throws IOException {
-        try (FileTarget target = new LocalTarget(file);
-                Window own = Window.create(session, chunk, slots, Access.LOCAL_WRITE)) {
-            channel.send(new CopyMessage.Get(own.chunk(), own.slots(), name));
+    /**
+     * Fetches a file from the server.
+     *
+     * @param expected bytes of the file, as far as known; a file that is larger is slower
+     */
+    Copied pull(String name, long expected, FileTarget target) throws IOException {
+        return fetch(name, expected, target, own -> new CopyMessage.Get(own.chunk(), own.slots(), name));
+    }
+
+    /** Returns the content of a directory of the server. */
+    DirectoryListing list(String name) throws IOException {
+        MemoryTarget listing = new MemoryTarget(DirectoryListing.MAX_LENGTH);
+        fetch(name, chunk, listing, own -> new CopyMessage.ListDirectory(own.chunk(), own.slots(), name));
+        return DirectoryListing.decode(listing.content());
+    }
+
+    /** Makes a directory at the server, unless it is there. Returns whether it is new. */
+    boolean makeDirectory(String name, int mode) {
+        channel.send(new CopyMessage.MakeDirectory(mode, name));
+        return channel.receive(PATIENCE, CopyMessage.Made.class).created();
+    }
+
+    /** Takes all permissions from a directory of the server that the mode does not have. */
+    void restrict(String name, int mode) {
+        channel.send(new CopyMessage.Restrict(mode, name));
+        channel.receive(PATIENCE, CopyMessage.Stored.class);
+    }
+
+    @Override
+    public void close() {
+        channel.close();
+    }
+
+    private Copied fetch(String name, long expected, FileTarget target, Function<Window, CopyMessage> request)
+            throws IOException {
+        try (Window own = Window.create(session, expected, chunk, slots, Access.LOCAL_WRITE)) {
+            channel.send(request.apply(own));
             CopyMessage.Window window = channel.receive(PATIENCE, CopyMessage.Window.class);
-            checkSpace(file, window.size());
+            target.expect(window.size());
             Window.Layout layout = layout(window.size(), own, window);
             Transfer transfer = new Transfer(name, window.size(), progress);
             Queue<CompletableFuture<WorkCompletion>> reads = new ArrayDeque<>();
@@ -108,7 +152,7 @@ final class CopyClient {
             byte[] digest = transfer.digest();
             transfer.verify(channel.receive(PATIENCE, CopyMessage.Finish.class), digest);
             target.commit();
-            return transfer.verified(digest);
+            return new Copied(window.size(), transfer.verified(digest));
         }
     }
 
@@ -157,13 +201,5 @@ final class CopyClient {
             throw new Failure(ExitCode.PROTOCOL, "the peer offers a window that is larger than requested");
         }
         return new Window.Layout(size, peer.chunk(), peer.slots());
-    }
-
-    private static void checkSpace(Path file, long size) throws IOException {
-        Path directory = file.toAbsolutePath().getParent();
-        if (size < 0 || (directory != null && directory.toFile().getUsableSpace() < size)) {
-            throw new Failure(
-                    ExitCode.NO_RESOURCES, "the file has " + size + " bytes, but " + directory + " has no room for it");
-        }
     }
 }

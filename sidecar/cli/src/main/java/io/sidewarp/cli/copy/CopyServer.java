@@ -16,8 +16,12 @@ import io.sidewarp.cli.wire.Service;
 import io.sidewarp.client.Access;
 import io.sidewarp.client.IncomingConnection;
 import io.sidewarp.client.Session;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.channels.Channels;
+import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.SeekableByteChannel;
+import java.util.Optional;
 
 /** Stores the files that clients push, and offers the files that clients pull. */
 final class CopyServer implements Server.GreetedHandler {
@@ -45,29 +49,50 @@ final class CopyServer implements Server.GreetedHandler {
         return Channel.serve(session, request, Service.COPY, flags, CopyMessage::decode, this::serve);
     }
 
+    /** Carries out the requests of a client, one after the other. */
     private String serve(Channel<CopyMessage> channel) throws IOException {
-        return switch (channel.receive(CopyClient.PATIENCE)) {
-            case CopyMessage.Put put -> {
-                String told = store(channel, put);
-                channel.awaitPeerClose(CopyClient.PATIENCE);
-                yield told;
+        String told = "";
+        int requests = 0;
+        boolean offered = false;
+        Optional<CopyMessage> request = Optional.of(channel.receive(CopyClient.PATIENCE));
+        while (request.isPresent()) {
+            told = switch (request.get()) {
+                case CopyMessage.Put put -> store(channel, put);
+                case CopyMessage.Get get -> offer(channel, get);
+                case CopyMessage.ListDirectory list -> list(channel, list);
+                case CopyMessage.MakeDirectory make -> make(channel, make);
+                case CopyMessage.Restrict restrict -> restrict(channel, restrict);
+                case CopyMessage other -> throw Message.unexpected(other.type());
+            };
+            requests++;
+            offered = request.get() instanceof CopyMessage.Get;
+            request = next(channel);
+        }
+        if (offered) {
+            // The client does not acknowledge the last message. A close fails if that message may be lost.
+            channel.connection().close();
+        }
+        return requests == 1 ? told : requests + " requests of a directory, the last: " + told;
+    }
+
+    /** Returns the next request, or empty when the client has no more. */
+    private static Optional<CopyMessage> next(Channel<CopyMessage> channel) {
+        try {
+            return channel.next(CopyClient.PATIENCE);
+        } catch (Failure e) {
+            if (e.exitCode() == ExitCode.PROTOCOL) {
+                throw e;
             }
-            case CopyMessage.Get get -> {
-                String told = offer(channel, get);
-                channel.awaitPeerClose(CopyClient.PATIENCE);
-                // The client does not acknowledge the last message. A close fails if that message may be lost.
-                channel.connection().close();
-                yield told;
-            }
-            case CopyMessage other -> throw Message.unexpected(other.type());
-        };
+            // Everything that the client asked for is done.
+            return Optional.empty();
+        }
     }
 
     private String store(Channel<CopyMessage> channel, CopyMessage.Put put) throws IOException {
         FileName name = FileName.of(put.name());
         checkStorable(name, put.size());
-        try (FileTarget target = directory.create(name);
-                Window window = Window.create(session, put.chunk(), put.slots(), Access.REMOTE_WRITE)) {
+        try (FileTarget target = directory.create(name, put.mode());
+                Window window = Window.create(session, put.size(), put.chunk(), put.slots(), Access.REMOTE_WRITE)) {
             Window.Layout layout = layout(put.size(), put.chunk(), put.slots(), window);
             channel.send(new CopyMessage.Window(put.size(), window.region().address(), layout.chunk(), layout.slots()));
             Transfer transfer = new Transfer(name.toString(), put.size(), ProgressLine.hidden());
@@ -87,12 +112,41 @@ final class CopyServer implements Server.GreetedHandler {
 
     private String offer(Channel<CopyMessage> channel, CopyMessage.Get get) throws IOException {
         FileName name = FileName.of(get.name());
-        try (SeekableByteChannel file = directory.open(name);
-                Window window = Window.create(session, get.chunk(), get.slots(), Access.REMOTE_READ)) {
-            long size = file.size();
-            Window.Layout layout = layout(size, get.chunk(), get.slots(), window);
+        try (SeekableByteChannel file = directory.open(name)) {
+            return offer(channel, name.toString(), file, file.size(), get.chunk(), get.slots());
+        }
+    }
+
+    private String list(Channel<CopyMessage> channel, CopyMessage.ListDirectory list) throws IOException {
+        FileName name = FileName.ofDirectory(list.name());
+        byte[] content = directory.list(name).withoutHidden().encode();
+        ReadableByteChannel source = Channels.newChannel(new ByteArrayInputStream(content));
+        return offer(channel, "the listing of \"" + name + "\"", source, content.length, list.chunk(), list.slots());
+    }
+
+    private String make(Channel<CopyMessage> channel, CopyMessage.MakeDirectory make) throws IOException {
+        FileName name = FileName.of(make.name());
+        checkWritable(name);
+        boolean created = directory.makeDirectory(name, make.mode() & Permissions.ALL);
+        channel.send(new CopyMessage.Made(created));
+        return (created ? "made the directory " : "found the directory ") + name;
+    }
+
+    private String restrict(Channel<CopyMessage> channel, CopyMessage.Restrict restrict) throws IOException {
+        FileName name = FileName.of(restrict.name());
+        checkWritable(name);
+        directory.restrict(name, restrict.mode());
+        channel.send(new CopyMessage.Stored());
+        return "restricted the directory " + name;
+    }
+
+    private String offer(
+            Channel<CopyMessage> channel, String name, ReadableByteChannel file, long size, int chunk, int slots)
+            throws IOException {
+        try (Window window = Window.create(session, size, chunk, slots, Access.REMOTE_READ)) {
+            Window.Layout layout = layout(size, chunk, slots, window);
             channel.send(new CopyMessage.Window(size, window.region().address(), layout.chunk(), layout.slots()));
-            Transfer transfer = new Transfer(name.toString(), size, ProgressLine.hidden());
+            Transfer transfer = new Transfer(name, size, ProgressLine.hidden());
             for (long index = 0; index < layout.chunks(); index++) {
                 if (index >= layout.slots()) {
                     awaitTaken(channel, index - layout.slots());
@@ -109,11 +163,15 @@ final class CopyServer implements Server.GreetedHandler {
         }
     }
 
-    private void checkStorable(FileName name, long size) throws IOException {
+    private void checkWritable(FileName name) {
         if (readOnly) {
             throw new Failure(
                     ExitCode.NO_PERMISSION, "\"" + name + "\" is not stored: the server runs with --read-only");
         }
+    }
+
+    private void checkStorable(FileName name, long size) throws IOException {
+        checkWritable(name);
         if (size < 0 || size > maxSize) {
             throw new Failure(
                     ExitCode.NO_RESOURCES,

@@ -13,7 +13,7 @@ import java.util.List;
  * A checked name that a peer asked for. Single slashes separate its parts. No part is hidden or leads out of the
  * directory.
  *
- * @param parts directories, and the file's own name last
+ * @param parts directories, and the file's own name last; none for the served directory itself
  */
 record FileName(List<String> parts) {
 
@@ -21,6 +21,9 @@ record FileName(List<String> parts) {
     static final int MAX_LENGTH = 512;
 
     private static final int MAX_PART_LENGTH = 200;
+
+    /** The directory itself. */
+    static final FileName ROOT = new FileName(List.of());
 
     FileName {
         parts = List.copyOf(parts);
@@ -47,6 +50,29 @@ record FileName(List<String> parts) {
             }
         }
         return new FileName(parts);
+    }
+
+    /** Checks the name of a directory. An empty name is the served directory itself. */
+    static FileName ofDirectory(String name) {
+        return name.isEmpty() ? ROOT : of(name);
+    }
+
+    /**
+     * Returns the name of an entry of this directory.
+     *
+     * @throws Failure when such a name is not served
+     */
+    FileName child(String name) {
+        if (name.indexOf('/') >= 0) {
+            throw refused(name, "it has a slash");
+        }
+        return resolve(of(name));
+    }
+
+    /** Returns a name that is relative to this directory. */
+    FileName resolve(FileName below) {
+        return ofDirectory(
+                parts.isEmpty() ? below.toString() : below.parts.isEmpty() ? toString() : this + "/" + below);
     }
 
     List<String> directories() {

@@ -3,9 +3,12 @@
 
 package io.sidewarp.cli.copy;
 
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
 import java.io.IOException;
 import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 
@@ -16,6 +19,13 @@ interface FileTarget extends AutoCloseable {
     int MAX_NAME_LENGTH = 255;
 
     WritableByteChannel channel();
+
+    /**
+     * Checks that a file of this size has room.
+     *
+     * @throws Failure when it has none
+     */
+    void expect(long size) throws IOException;
 
     /** Gives the file its name, and replaces a file that had this name. */
     void commit() throws IOException;
@@ -34,6 +44,14 @@ interface FileTarget extends AutoCloseable {
         String suffix = ".sidewarp-" + HexFormat.of().formatHex(unique);
         String whole = "." + name + suffix;
         return isTooLong(whole) && !isTooLong(name) ? suffix : whole;
+    }
+
+    /** Checks that a directory has room for a file of this size. */
+    static void checkSpace(Path directory, long size) {
+        if (size < 0 || directory.toFile().getUsableSpace() < size) {
+            throw new Failure(
+                    ExitCode.NO_RESOURCES, "the file has " + size + " bytes, but " + directory + " has no room for it");
+        }
     }
 
     private static boolean isTooLong(String name) {

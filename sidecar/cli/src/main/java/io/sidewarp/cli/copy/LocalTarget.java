@@ -64,6 +64,14 @@ final class LocalTarget implements FileTarget {
     }
 
     @Override
+    public void expect(long size) {
+        Path directory = file.toAbsolutePath().getParent();
+        if (directory != null) {
+            FileTarget.checkSpace(directory, size);
+        }
+    }
+
+    @Override
     public void commit() throws IOException {
         channel.close();
         Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);

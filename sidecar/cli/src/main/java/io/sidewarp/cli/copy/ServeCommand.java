@@ -53,7 +53,7 @@ public final class ServeCommand extends SessionCommand {
 
     @Override
     public Integer call() throws Exception {
-        ServedDirectory served = new ServedDirectory(directory);
+        ServedDirectory served = ServedDirectory.of(directory);
         return inSession(session -> {
             CopyServer server = new CopyServer(session, served, readOnly, maxSize, flags());
             return Server.greeted(Service.COPY, Map.of(Service.COPY, server), out(), once)

@@ -37,13 +37,14 @@ final class Window implements AutoCloseable {
     }
 
     /**
-     * Creates a window. The window is smaller than wanted if memory is short.
+     * Creates a window. The window is smaller than wanted if memory is short, or if the file needs less.
      *
+     * @param size bytes of the file
      * @throws Failure when there is no memory even for one chunk of the minimum size
      */
-    static Window create(Session session, int wantedChunk, int wantedSlots, Access... access) {
-        int chunk = Math.clamp(wantedChunk, MIN_CHUNK, MAX_CHUNK);
-        int slots = Math.clamp(wantedSlots, 1, MAX_SLOTS);
+    static Window create(Session session, long size, int wantedChunk, int wantedSlots, Access... access) {
+        int chunk = Math.clamp(Math.min(wantedChunk, size), MIN_CHUNK, MAX_CHUNK);
+        int slots = Math.clamp(Math.min(wantedSlots, size / chunk + 1), 1, MAX_SLOTS);
         while (true) {
             try {
                 SharedRegion region =

@@ -14,6 +14,7 @@ import io.sidewarp.client.Session;
 import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.client.WorkRequest;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -110,10 +111,18 @@ public final class Channel<M extends Message> implements AutoCloseable {
      * @throws Failure when the peer reports an error, when the connection ended, or when no message comes in time
      */
     public M receive(Duration patience) {
-        return mailbox.receive(patience)
-                .map(message -> Message.decode(message, decoder))
+        return next(patience)
                 .orElseThrow(() -> new Failure(
                         ExitCode.FAILED, "the connection ended before the work was done: the peer closed it"));
+    }
+
+    /**
+     * Returns the next message, or empty when the peer has closed the connection instead.
+     *
+     * @throws Failure when the peer reports an error, when the connection broke, or when no message comes in time
+     */
+    public Optional<M> next(Duration patience) {
+        return mailbox.receive(patience).map(message -> Message.decode(message, decoder));
     }
 
     /**

@@ -9,14 +9,15 @@ import io.sidewarp.cli.wire.Message;
 import io.sidewarp.cli.wire.Octets;
 import io.sidewarp.client.RemoteAddress;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class CopyMessageTest {
 
     @Test
     void putHasTheDocumentedLayout() {
-        CopyMessage.Put put = new CopyMessage.Put(0x123456789AL, 1 << 20, 16, "a.b");
-        String octets = "0130000000000013" + "000000123456789a" + "00100000" + "0010" + "0003" + "612e62";
+        CopyMessage.Put put = new CopyMessage.Put(0x123456789AL, 1 << 20, 16, 0755, "a.b");
+        String octets = "0130000000000015" + "000000123456789a" + "00100000" + "0010" + "01ed" + "0003" + "612e62";
         assertThat(Octets.of(put)).isEqualTo(octets);
         assertThat(Octets.read(octets, CopyMessage::decode)).isEqualTo(put);
     }
@@ -60,8 +61,23 @@ class CopyMessageTest {
     }
 
     @Test
+    void messagesAboutDirectoriesHaveTheDocumentedLayouts() {
+        CopyMessage.ListDirectory list = new CopyMessage.ListDirectory(1 << 20, 16, "");
+        assertThat(Octets.of(list)).isEqualTo("0137000000000008" + "00100000" + "0010" + "0000");
+        CopyMessage.MakeDirectory make = new CopyMessage.MakeDirectory(0755, "a");
+        assertThat(Octets.of(make)).isEqualTo("0138000000000005" + "01ed" + "0001" + "61");
+        CopyMessage.Made made = new CopyMessage.Made(true);
+        assertThat(Octets.of(made)).isEqualTo("0139000000000001" + "01");
+        CopyMessage.Restrict restrict = new CopyMessage.Restrict(0555, "a");
+        assertThat(Octets.of(restrict)).isEqualTo("013a000000000005" + "016d" + "0001" + "61");
+        for (CopyMessage message : List.of(list, make, made, restrict)) {
+            assertThat(Octets.read(Octets.of(message), CopyMessage::decode)).isEqualTo(message);
+        }
+    }
+
+    @Test
     void theLongestNameFitsAMessage() {
         String name = "x/".repeat(FileName.MAX_LENGTH / 2 - 1) + "y";
-        assertThat(Octets.of(new CopyMessage.Put(1, 1, 1, name))).hasSizeLessThan(2 * Message.MAX_LENGTH);
+        assertThat(Octets.of(new CopyMessage.Put(1, 1, 1, 1, name))).hasSizeLessThan(2 * Message.MAX_LENGTH);
     }
 }

@@ -51,6 +51,22 @@ class FileNameTest {
     }
 
     @Test
+    void namesOfADirectoryAreComposed() {
+        FileName directory = FileName.ofDirectory("").child("models");
+
+        assertThat(directory).isEqualTo(FileName.of("models"));
+        assertThat(directory.child("large").resolve(FileName.of("a/b"))).hasToString("models/large/a/b");
+        assertThat(directory.resolve(FileName.ROOT)).isEqualTo(directory);
+        assertThat(FileName.ROOT.resolve(FileName.ROOT)).isEqualTo(FileName.ROOT);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "..", "a/b", "/", ".hidden"})
+    void anEntryOfADirectoryLeadsNowhereElse(String name) {
+        assertThatThrownBy(() -> FileName.of("directory").child(name)).isInstanceOf(Failure.class);
+    }
+
+    @Test
     void refusesNamesThatAreTooLong() {
         assertThatThrownBy(() -> FileName.of("x".repeat(201))).isInstanceOf(Failure.class);
         assertThatThrownBy(() -> FileName.of("ü/".repeat(200) + "x")).isInstanceOf(Failure.class);

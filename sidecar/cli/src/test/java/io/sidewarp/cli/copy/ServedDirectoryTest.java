@@ -36,7 +36,7 @@ class ServedDirectoryTest {
         Files.writeString(temporary.resolve("outside"), "outside");
         Files.createSymbolicLink(root.resolve("link"), temporary.resolve("outside"));
         Files.createSymbolicLink(root.resolve("linked"), temporary);
-        served = new ServedDirectory(root);
+        served = ServedDirectory.of(root);
     }
 
     @Test
@@ -53,7 +53,7 @@ class ServedDirectoryTest {
     void followsNoSymbolicLink() {
         fails(() -> served.open(FileName.of("link")), ExitCode.NO_INPUT);
         fails(() -> served.open(FileName.of("linked/outside")), ExitCode.NO_INPUT);
-        fails(() -> served.create(FileName.of("linked/new")), ExitCode.CANNOT_CREATE);
+        fails(() -> served.create(FileName.of("linked/new"), Permissions.DEFAULT), ExitCode.CANNOT_CREATE);
         assertThat(temporary.resolve("new")).doesNotExist();
     }
 
@@ -66,7 +66,7 @@ class ServedDirectoryTest {
 
     @Test
     void showsAFileUnderItsNameWhenItIsCommitted() throws IOException {
-        try (FileTarget target = served.create(FileName.of("sub/file"))) {
+        try (FileTarget target = served.create(FileName.of("sub/file"), Permissions.DEFAULT)) {
             target.channel().write(ByteBuffer.wrap("new".getBytes(StandardCharsets.UTF_8)));
             assertThat(root.resolve("sub/file")).hasContent("inside");
             target.commit();
@@ -77,7 +77,7 @@ class ServedDirectoryTest {
 
     @Test
     void leavesNothingOfAFileThatIsNotCommitted() throws IOException {
-        try (FileTarget target = served.create(FileName.of("sub/half"))) {
+        try (FileTarget target = served.create(FileName.of("sub/half"), Permissions.DEFAULT)) {
             target.channel().write(ByteBuffer.wrap(new byte[10]));
         }
         assertThat(filesIn(root.resolve("sub"))).isEqualTo(1);
@@ -85,7 +85,7 @@ class ServedDirectoryTest {
 
     @Test
     void replacesALinkInsteadOfWhatItLeadsTo() throws IOException {
-        try (FileTarget target = served.create(FileName.of("link"))) {
+        try (FileTarget target = served.create(FileName.of("link"), Permissions.DEFAULT)) {
             target.commit();
         }
         assertThat(root.resolve("link")).isRegularFile().hasContent("");
@@ -94,20 +94,20 @@ class ServedDirectoryTest {
 
     @Test
     void putsNoFileInThePlaceOfADirectory() {
-        fails(() -> served.create(FileName.of("sub")), ExitCode.CANNOT_CREATE);
+        fails(() -> served.create(FileName.of("sub"), Permissions.DEFAULT), ExitCode.CANNOT_CREATE);
         assertThat(root).isDirectoryContaining(path -> path.endsWith("sub"));
         assertThat(root.resolve("sub/file")).hasContent("inside");
     }
 
     @Test
     void putsNoFileIntoADirectoryThatIsMissing() {
-        fails(() -> served.create(FileName.of("missing/file")), ExitCode.CANNOT_CREATE);
-        fails(() -> served.create(FileName.of("sub/file/file")), ExitCode.CANNOT_CREATE);
+        fails(() -> served.create(FileName.of("missing/file"), Permissions.DEFAULT), ExitCode.CANNOT_CREATE);
+        fails(() -> served.create(FileName.of("sub/file/file"), Permissions.DEFAULT), ExitCode.CANNOT_CREATE);
     }
 
     @Test
     void needsADirectory() {
-        fails(() -> new ServedDirectory(root.resolve("sub/file")), ExitCode.NO_INPUT);
+        fails(() -> ServedDirectory.of(root.resolve("sub/file")), ExitCode.NO_INPUT);
     }
 
     private static long filesIn(Path directory) throws IOException {
