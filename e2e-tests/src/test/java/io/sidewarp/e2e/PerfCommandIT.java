@@ -129,6 +129,42 @@ class PerfCommandIT {
     }
 
     @Test
+    void intervalsAreReportedBeforeTheResult() {
+        List<JsonNode> parts =
+                perf("write", address, "--interval", "100ms", "--json").json();
+        JsonNode result = parts.getLast();
+        List<JsonNode> intervals = parts.subList(0, parts.size() - 1);
+
+        assertThat(result.get("mode").asText()).isEqualTo("throughput");
+        assertThat(intervals).isNotEmpty().allSatisfy(part -> {
+            assertThat(names(part))
+                    .containsExactlyInAnyOrder(
+                            "version",
+                            "operation",
+                            "mode",
+                            "size",
+                            "begin",
+                            "end",
+                            "messages",
+                            "octets",
+                            "gigabits_per_second",
+                            "messages_per_second");
+            assertThat(part.get("mode").asText()).isEqualTo("interval");
+        });
+        assertThat(intervals.getFirst().get("begin").asDouble()).isZero();
+        for (int i = 1; i < intervals.size(); i++) {
+            assertThat(intervals.get(i).get("begin"))
+                    .isEqualTo(intervals.get(i - 1).get("end"));
+        }
+        assertThat(intervals.stream()
+                        .mapToLong(part -> part.get("messages").asLong())
+                        .sum())
+                .isBetween(1L, result.get("messages").asLong());
+        assertThat(perf("write", address, "--interval", "100ms").output().getFirst())
+                .matches("write 64 KiB: 0\\.00-\\d\\.\\d\\d s, .* Gbit/s, \\d+ messages/s");
+    }
+
+    @Test
     void peopleGetATable() {
         List<String> lines = perf("write", address, "--size", "4K,64K").output();
 

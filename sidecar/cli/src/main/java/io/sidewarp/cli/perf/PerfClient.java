@@ -9,7 +9,6 @@ import io.sidewarp.cli.Failures;
 import io.sidewarp.cli.Interruption;
 import io.sidewarp.cli.text.HostPort;
 import io.sidewarp.cli.text.ProgressLine;
-import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.wire.Channel;
 import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Hello;
@@ -20,12 +19,13 @@ import io.sidewarp.client.Session;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 
 /** The active end of tests. */
 public final class PerfClient {
@@ -34,11 +34,21 @@ public final class PerfClient {
     private static final Duration DRAIN_PATIENCE = Duration.ofSeconds(60);
     private static final Duration PROGRESS_PERIOD = Duration.ofMillis(500);
 
+    /** Longer than any test. */
+    private static final Duration FOREVER = Duration.ofDays(365);
+
     private final Session session;
     private final HostPort peer;
     private final ConnectionFlags flags;
     private final ProcessCpu sidecar;
     private final QueueOptions queueOptions;
+
+    /**
+     * Reports about parts of a test while it runs.
+     *
+     * @param period length of each part
+     */
+    record Reports(Duration period, Consumer<PerfInterval> taker) {}
 
     /**
      * @param sidecar the process whose CPU time is reported
@@ -60,6 +70,17 @@ public final class PerfClient {
      * @param time length of the measurement
      */
     public PerfResult run(PerfPlan plan, Duration warmup, Duration time, ProgressLine progress) {
+        return run(plan, warmup, time, progress, Optional.empty());
+    }
+
+    /**
+     * Runs one test, and reports about it meanwhile.
+     *
+     * @param warmup time before the measurement
+     * @param time length of the measurement
+     * @param reports takes the figures of each interval of the measurement
+     */
+    PerfResult run(PerfPlan plan, Duration warmup, Duration time, ProgressLine progress, Optional<Reports> reports) {
         try (Channel<PerfMessage> control =
                         Channel.connect(session, peer, new Hello(Service.PERF), flags, PerfMessage::decode);
                 PerfMemory memory = PerfMemory.create(session, plan)) {
@@ -73,7 +94,7 @@ public final class PerfClient {
                 for (int index = 0; index < plan.connections(); index++) {
                     links.add(DataLink.connect(session, peer, flags, memory, ready, index, queueOptions));
                 }
-                return measure(control, memory, links, warmup, time, progress);
+                return measure(control, memory, links, warmup, time, progress, reports);
             } finally {
                 links.forEach(DataLink::close);
             }
@@ -86,10 +107,13 @@ public final class PerfClient {
             List<DataLink> links,
             Duration warmup,
             Duration time,
-            ProgressLine progress) {
+            ProgressLine progress,
+            Optional<Reports> reports) {
         PerfPlan plan = memory.plan();
+        Reports shown = new Reports(
+                progress.isVisible() ? PROGRESS_PERIOD : FOREVER, interval -> progress.update(interval.progress()));
         links.forEach(link -> link.end().start());
-        await(links, warmup, plan, progress);
+        await(links, warmup, plan, shown);
         control.send(new PerfMessage.Begin());
         control.receive(PATIENCE, PerfMessage.Begin.class);
         OptionalLong processAtBegin = ProcessCpu.own().nanos();
@@ -98,7 +122,8 @@ public final class PerfClient {
         long messagesAtBegin = messages(links);
         long begin = System.nanoTime();
 
-        await(links, time, plan, progress);
+        progress.clear();
+        await(links, time, plan, reports.orElse(shown));
 
         links.forEach(link -> link.end().record(false));
         // A Write or a Send is complete when it is handed over. Counts only messages that have arrived, and the time
@@ -146,36 +171,27 @@ public final class PerfClient {
     }
 
     /** Lets the test run for some time, or until a connection fails. */
-    private static void await(List<DataLink> links, Duration time, PerfPlan plan, ProgressLine progress) {
+    private static void await(List<DataLink> links, Duration time, PerfPlan plan, Reports reports) {
         CompletableFuture<?> failed = CompletableFuture.anyOf(
                 links.stream().map(link -> link.end().finished()).toArray(CompletableFuture<?>[]::new));
         long begin = System.nanoTime();
-        long end = begin + time.toNanos();
+        long end = time.toNanos();
+        long from = 0;
         long messages = messages(links);
-        long shownAt = begin;
-        while (true) {
-            long left = end - System.nanoTime();
-            if (left <= 0) {
-                return;
-            }
-            long slice = progress.isVisible() ? Math.min(left, PROGRESS_PERIOD.toNanos()) : left;
+        while (from < end) {
+            // Intervals begin at multiples of the period, however late their reports are.
+            long until = Math.min(
+                    end,
+                    (from / reports.period().toNanos() + 1) * reports.period().toNanos());
             try {
-                failed.get(slice, TimeUnit.NANOSECONDS);
+                failed.get(Math.max(0, until - (System.nanoTime() - begin)), TimeUnit.NANOSECONDS);
                 throw new Failure(ExitCode.INTERNAL, "a connection ended its test early");
             } catch (TimeoutException e) {
-                long now = System.nanoTime();
+                long now = System.nanoTime() - begin;
                 long latest = messages(links);
-                double seconds = (now - shownAt) / 1e9;
-                progress.update(String.format(
-                        Locale.ROOT,
-                        "%s %s: %.0f s left, %.2f Gbit/s, %.0f messages/s",
-                        plan.operation(),
-                        Sizes.format(plan.size()),
-                        Math.max(0, (end - now) / 1e9),
-                        (latest - messages) * plan.size() * 8 / seconds / 1e9,
-                        (latest - messages) / seconds));
+                reports.taker().accept(new PerfInterval(plan, from, now, Math.max(0, end - now), latest - messages));
                 messages = latest;
-                shownAt = now;
+                from = now;
             } catch (InterruptedException e) {
                 throw Failure.interrupted();
             } catch (ExecutionException e) {

@@ -41,6 +41,7 @@ import picocli.CommandLine.Parameters;
         footer = {
             "  sidewarp perf --listen 7471",
             "  sidewarp perf write peer.example:7471 --size 1M --depth 8",
+            "  sidewarp perf write peer.example:7471 --time 60s --interval 1s",
             "  sidewarp perf read peer.example:7471 --size 8,4K,64K,1M --json",
             "  sidewarp perf write peer.example:7471 --size 8 --latency"
         })
@@ -98,6 +99,14 @@ public final class PerfCommand extends SessionCommand {
             converter = Times.class,
             description = "Time before a measurement (default: ${DEFAULT-VALUE}).")
     private Duration warmup;
+
+    @Option(
+            names = {"-i", "--interval"},
+            paramLabel = "TIME",
+            converter = Times.class,
+            description = "Print the rate of each interval of this length during the measurement (like iperf3 -i)."
+                    + " Default: only the result.")
+    private Optional<Duration> interval = Optional.empty();
 
     @Option(
             names = {"-c", "--connections"},
@@ -159,6 +168,9 @@ public final class PerfCommand extends SessionCommand {
         if (!time.isPositive()) {
             throw wrongArguments("--time must be more than 0");
         }
+        if (interval.filter(Duration::isZero).isPresent()) {
+            throw wrongArguments("--interval must be more than 0");
+        }
         if (signal < 0) {
             throw wrongArguments("--signal must be 0 (the default) or more");
         }
@@ -179,9 +191,10 @@ public final class PerfCommand extends SessionCommand {
     private void measure(PerfClient client, List<PerfPlan> plans) {
         Listing<PerfResult> listing = latency ? PerfResult.LATENCY : PerfResult.THROUGHPUT;
         List<PerfResult> results = new ArrayList<>();
+        Optional<PerfClient.Reports> reports = interval.map(period -> new PerfClient.Reports(period, this::report));
         try (ProgressLine progress = ProgressLine.onTerminal()) {
             for (PerfPlan plan : plans) {
-                PerfResult result = client.run(plan, warmup, time, progress);
+                PerfResult result = client.run(plan, warmup, time, progress, reports);
                 results.add(result);
                 if (json) {
                     out().println(Json.write(listing.json(result)));
@@ -193,6 +206,11 @@ public final class PerfCommand extends SessionCommand {
             out().print(listing.text(results));
             out().flush();
         }
+    }
+
+    private void report(PerfInterval part) {
+        out().println(json ? Json.write(PerfInterval.LISTING.json(part)) : part.line());
+        out().flush();
     }
 
     /** Returns the plan for a size, or nothing for a server. */

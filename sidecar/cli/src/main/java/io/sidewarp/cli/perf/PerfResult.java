@@ -22,8 +22,8 @@ import java.util.Map;
 public record PerfResult(
         PerfPlan plan, ConnectionInfo connection, long nanos, long messages, Histogram latencies, CpuNanos cpu) {
 
-    /** Version of the JSON object. */
-    private static final int JSON_VERSION = 1;
+    /** Version of the JSON objects. */
+    static final int JSON_VERSION = 1;
 
     private static final double GIB = 1L << 30;
 
