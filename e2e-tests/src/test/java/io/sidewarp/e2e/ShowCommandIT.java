@@ -251,4 +251,32 @@ class ShowCommandIT {
                     assertThat(session.get("registered_octets").asLong()).isEqualTo(12_388);
                 });
     }
+
+    @Test
+    void filtersSelectObjectsAndSayWhenNoneMatches() {
+        String id = Long.toString(link.initiator().id());
+        String[] byId = {"connections", "--id", id, "--session", "shown-*", "--peer", "127.*", "--state", "established"
+        };
+
+        assertThat(show(byId).output()).hasSize(2).element(1).asString().contains("shown-session");
+        assertThat(show("regions", "--region", "shown-*", "--json").json().getFirst())
+                .singleElement()
+                .satisfies(region -> assertThat(region.get("id").asLong()).isEqualTo(shared.id()));
+        assertThat(show("sessions", "--session", "shown-session").output()).hasSize(2);
+        assertThat(show("associations", "--peer", "192.0.2.1").output())
+                .containsExactly("none of 1 associations matches --peer 192.0.2.1");
+        assertThat(show("associations", "--peer", "192.0.2.1", "--json").output())
+                .containsExactly("[]");
+    }
+
+    @Test
+    void watchShowsObjectsAgain() {
+        List<String> lines = show("sessions", "--watch", "50ms", "--count", "2").output();
+
+        assertThat(lines).hasSize(8);
+        assertThat(lines.subList(0, 4)).isEqualTo(lines.subList(4, 8));
+        assertThat(show("sessions", "--watch", "50ms", "--count", "3", "--json").json())
+                .hasSize(3)
+                .allMatch(sessions -> sessions.size() == 2);
+    }
 }

@@ -3,7 +3,6 @@
 
 package io.sidewarp.cli.text;
 
-import java.io.Console;
 import java.io.PrintStream;
 
 /**
@@ -25,16 +24,7 @@ public final class ProgressLine implements AutoCloseable {
 
     /** Returns a line on standard error, visible if that is a terminal. */
     public static ProgressLine onTerminal() {
-        String terminal = System.getenv("TERM");
-        boolean capable = terminal != null && !terminal.equals("dumb");
-        return new ProgressLine(System.err, capable && hasTerminal());
-    }
-
-    // The JDK still documents null as possible.
-    @SuppressWarnings("SystemConsoleNull")
-    private static boolean hasTerminal() {
-        Console console = System.console();
-        return console != null && console.isTerminal();
+        return new ProgressLine(System.err, Terminal.isPresent());
     }
 
     /** Returns a line that never shows anything. */
