@@ -8,10 +8,13 @@ import io.sidewarp.cli.copy.ServeCommand;
 import io.sidewarp.cli.demo.DemoCommand;
 import io.sidewarp.cli.demo.DemoReceiverCommand;
 import io.sidewarp.cli.demo.DemoSenderCommand;
+import io.sidewarp.cli.manual.CompletionCommand;
+import io.sidewarp.cli.manual.ManCommand;
 import io.sidewarp.cli.perf.PerfCommand;
 import io.sidewarp.cli.perftest.PerftestCommand;
 import io.sidewarp.cli.ping.PingCommand;
 import io.sidewarp.cli.show.ShowCommand;
+import io.sidewarp.cli.show.TopCommand;
 import io.sidewarp.cli.text.Times;
 import io.sidewarp.client.ClientOptions;
 import io.sidewarp.client.SidewarpClient;
@@ -64,7 +67,10 @@ import picocli.CommandLine.Spec;
             CopyCommand.class,
             ServeCommand.class,
             ShowCommand.class,
+            TopCommand.class,
             DemoCommand.class,
+            CompletionCommand.class,
+            ManCommand.class,
             DemoReceiverCommand.class,
             DemoSenderCommand.class
         })
