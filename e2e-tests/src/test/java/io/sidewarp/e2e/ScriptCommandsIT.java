@@ -89,7 +89,7 @@ class ScriptCommandsIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ping a:1", "--volume /cp show device", "--version"})
+    @ValueSource(strings = {"ping a:1", "--volume /cp show device", "top", "completion bash", "man d", "--version"})
     void commandsThatEndSoonDoWithoutTheOptimisingCompiler(String line) throws IOException {
         assertThat(flags(line)).contains("-XX:TieredStopAtLevel=1");
     }
@@ -110,7 +110,16 @@ class ScriptCommandsIT {
 
         String users = said.substring(0, said.indexOf("For those who change Sidewarp"));
         assertThat(users)
-                .contains("  demo ", "  sidecar ", "  ping ", "  perf ", "  cp ", "  serve ", "  show ")
+                .contains(
+                        "  demo ",
+                        "  sidecar ",
+                        "  ping ",
+                        "  perf ",
+                        "  cp ",
+                        "  serve ",
+                        "  show ",
+                        "  top ",
+                        "  man ")
                 .doesNotContain("  build ", "  test ", "  fuzz ");
         assertThat(said.substring(users.length())).contains("  build ", "  test ", "  images ", "  bench ", "  fuzz ");
     }

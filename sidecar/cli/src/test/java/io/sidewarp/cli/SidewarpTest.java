@@ -56,6 +56,8 @@ class SidewarpTest {
                 "perf write peer:1 --latency --connections 2",
                 "perf write peer:1 --time soon",
                 "perf write peer:1 --time 0",
+                "perf write peer:1 --interval 0",
+                "perf write peer:1 --interval often",
                 "perf write peer:1 --signal -1",
                 "perf write peer:1 --queue pipe",
                 "perf write peer:1 --wait 5s",
@@ -72,6 +74,21 @@ class SidewarpTest {
                 "cp a:1/b c --slots 0",
                 "serve 7472",
                 "show everything",
+                "show device --id 7",
+                "show regions --peer 10.0.0.1",
+                "show sessions --region a",
+                "show --watch",
+                "show regions --watch soon",
+                "show regions --watch=soon",
+                "show regions --watch 0",
+                "show regions --count 3",
+                "top --interval 0",
+                "top --count -1",
+                "top --region a",
+                "top connections",
+                "completion",
+                "completion fish",
+                "man",
                 "demo --size 0"
             })
     void wrongArgumentsExitWithTwoAndOneLineThatSaysWhy(String line) {
@@ -90,7 +107,7 @@ class SidewarpTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "ping", "perf", "perftest", "cp", "serve", "show", "demo"})
+    @ValueSource(strings = {"", "ping", "perf", "perftest", "cp", "serve", "show", "top", "demo", "completion", "man"})
     void helpTellsOptionsAndExitCodes(String command) {
         assertThat(run((command + " --help").trim().split(" "))).isZero();
         assertThat(out.toString()).contains("--api", "SIDEWARP_API", "--volume", "Exit codes", "75");
@@ -100,7 +117,7 @@ class SidewarpTest {
     void theListOfCommandsHidesTheHelpersOfTheDemo() {
         assertThat(run("--help")).isZero();
         assertThat(out.toString())
-                .contains("ping", "perf", "perftest", "cp", "serve", "show", "demo")
+                .contains("ping", "perf", "perftest", "cp", "serve", "show", "top", "demo", "completion", "man")
                 .doesNotContain("demo-");
     }
 
@@ -114,7 +131,14 @@ class SidewarpTest {
                 "perf --listen 0",
                 "show device",
                 "cp peer:1/name file",
-                "show regions"
+                "show regions",
+                "show regions --watch",
+                "show --watch regions",
+                "show --watch 50ms regions",
+                "top",
+                "top --count 1 --session a",
+                "cp -r peer:1/name file",
+                "cp -r . peer:1/"
             })
     void aMissingSidecarExitsWithSixtyNineAndNamesIt(String line) {
         String socket = "unix://" + directory.resolve("api.sock");
@@ -174,6 +198,12 @@ class SidewarpTest {
             assertThat(run("cp", file, "peer:1/" + name)).as(name).isEqualTo(ExitCode.NO_PERMISSION);
         }
         assertThat(err.toString()).contains("is not served: it is empty, or longer than 512 bytes");
+    }
+
+    @Test
+    void aDirectoryIsCopiedOnlyWithItsOption() {
+        assertThat(run("cp", directory.toString(), "peer:1/name")).isEqualTo(ExitCode.NO_INPUT);
+        assertThat(err.toString()).contains("is a directory; copy it with --recursive");
     }
 
     @Test
