@@ -241,7 +241,7 @@ class ImagesIT {
     }
 
     @Test
-    void theNodeAgentStartsWithTheArchiveOfItsClasses() throws IOException {
+    void theNodeAgentStartsWithTheArchiveOfItsClasses() throws IOException, InterruptedException {
         ContainerImage image = unpack("node-agent", "node-agent");
         Map<String, String> environment = Map.of("QUARKUS_HTTP_PORT", "0", "NODE_NAME", "some-node");
         try (OwnedProcess agent = image.start("image-node-agent", environment, List.of())) {
