@@ -15,6 +15,7 @@ import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +54,7 @@ final class SlicePublisher {
     void publish(List<RnicDevice> devices) {
         List<List<Device>> wanted =
                 Slices.of(devices, devices.stream().anyMatch(Slices::isShareable) && hasConsumableCapacity(devices));
-        Map<Integer, ResourceSlice> present = present(wanted.size());
+        NavigableMap<Integer, ResourceSlice> present = present(wanted.size());
         long generation = present.values().stream()
                 .mapToLong(slice -> slice.getSpec().getPool().getGeneration())
                 .max()
@@ -63,11 +64,11 @@ final class SlicePublisher {
                 write(i, wanted, generation + 1, present.get(i));
             }
         }
-        present.forEach((index, slice) -> {
-            if (index >= wanted.size()) {
-                client.resource(slice).delete();
-            }
-        });
+        // The last slice goes first: if its deletion fails, the next publication still finds all slices.
+        present.tailMap(wanted.size(), true)
+                .descendingMap()
+                .values()
+                .forEach(slice -> client.resource(slice).delete());
     }
 
     /** Returns whether an API server keeps the fields of devices with several allocations. */
@@ -86,9 +87,9 @@ final class SlicePublisher {
         return known;
     }
 
-    /** Returns the present slices by number, whether wanted or not. */
-    private Map<Integer, ResourceSlice> present(int wanted) {
-        Map<Integer, ResourceSlice> slices = new TreeMap<>();
+    /** Returns the present slices by number, whether wanted or not. Surplus slices have no gap before them. */
+    private NavigableMap<Integer, ResourceSlice> present(int wanted) {
+        NavigableMap<Integer, ResourceSlice> slices = new TreeMap<>();
         long count = Math.max(1, wanted);
         for (int i = 0; i < count; i++) {
             ResourceSlice slice = client.resources(ResourceSlice.class)
@@ -96,7 +97,8 @@ final class SlicePublisher {
                     .get();
             if (slice != null) {
                 slices.put(i, slice);
-                count = Math.max(count, slice.getSpec().getPool().getResourceSliceCount());
+                count = Math.max(
+                        count, Math.max(i + 2, slice.getSpec().getPool().getResourceSliceCount()));
             }
         }
         return slices;

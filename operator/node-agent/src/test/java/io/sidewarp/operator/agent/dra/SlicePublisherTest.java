@@ -4,14 +4,21 @@
 package io.sidewarp.operator.agent.dra;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.http.BasicBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
 import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.testing.DraDefinitions;
 import io.sidewarp.operator.testing.RealApiServer;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -68,10 +75,7 @@ class SlicePublisherTest extends DraDriverFixture {
     @Test
     void surplusSlicesAreDeleted() throws Exception {
         DraDefinitions.install(client, false);
-        startWith(IntStream.range(0, 300)
-                .mapToObj(
-                        i -> RnicDevice.hardware("0000:%02x:%02x.0".formatted(i / 32, i % 32), "iwp" + i, "uverbs" + i))
-                .toArray(RnicDevice[]::new));
+        startWith(functions(300).toArray(RnicDevice[]::new));
         await().atMost(LIMIT).until(() -> published().size() == 300);
         assertThat(slices()).hasSize(3).allSatisfy(slice -> {
             assertThat(slice.getSpec().getDevices()).hasSizeLessThanOrEqualTo(128);
@@ -82,6 +86,53 @@ class SlicePublisherTest extends DraDriverFixture {
 
         await().atMost(LIMIT).until(() -> slices().size() == 1);
         assertThat(published()).containsExactly("0000-3b-01-0");
+    }
+
+    @Test
+    void aRefusedDeletionIsMadeUpForByTheNextPublication() {
+        AtomicReference<String> refused = new AtomicReference<>("none");
+        List<RnicDevice> many = functions(300);
+        try (KubernetesClient other = refusingDeletion(refused)) {
+            SlicePublisher publisher = new SlicePublisher(other, node);
+            for (List<RnicDevice> few : List.of(List.of(FIRST), List.<RnicDevice>of())) {
+                publisher.publish(many);
+                assertThat(sliceNames()).hasSize(3);
+
+                refused.set(node + "-rnic-1");
+                assertThatThrownBy(() -> publisher.publish(few)).hasMessageContaining("forbidden");
+
+                refused.set("none");
+                publisher.publish(few);
+                assertThat(sliceNames()).hasSize(few.size());
+            }
+        }
+    }
+
+    private List<String> sliceNames() {
+        return slices().stream().map(slice -> slice.getMetadata().getName()).toList();
+    }
+
+    /** Returns a client that deletes the object of a name as a user who may not. */
+    private KubernetesClient refusingDeletion(AtomicReference<String> name) {
+        Interceptor nobody = new Interceptor() {
+            @Override
+            public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
+                if (request.method().equals("DELETE") && request.uri().getPath().endsWith("/" + name.get())) {
+                    builder.setHeader("Impersonate-User", "nobody");
+                }
+            }
+        };
+        return new KubernetesClientBuilder()
+                .withConfig(client.getConfiguration())
+                .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("nobody", nobody))
+                .build();
+    }
+
+    private static List<RnicDevice> functions(int count) {
+        return IntStream.range(0, count)
+                .mapToObj(
+                        i -> RnicDevice.hardware("0000:%02x:%02x.0".formatted(i / 32, i % 32), "iwp" + i, "uverbs" + i))
+                .toList();
     }
 
     @Test
