@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.grpc.Context;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.common.LogText;
 import io.sidewarp.operator.agent.device.ContainerAccess;
@@ -34,11 +35,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Prepares claims for the kubelet. A claim is prepared once, and stays as it is until it is unprepared. The kubelet
  * retries refused claims; the pod waits meanwhile, and its events show the reason.
+ *
+ * <p>Claims are prepared and unprepared one after the other. The kubelet waits 45 s for an answer; the client of the API
+ * server gives up a request after 15 s.
  */
 final class ClaimService extends DRAPluginGrpc.DRAPluginImplBase {
 
@@ -61,6 +67,12 @@ final class ClaimService extends DRAPluginGrpc.DRAPluginImplBase {
     private final DeviceInventory claimable;
     private final CdiFiles files;
     private final Runnable changed;
+
+    /**
+     * UIDs of the claims that were prepared for an earlier kubelet. The present kubelet may have lost its record of
+     * them, and then never unprepares them.
+     */
+    private final Set<String> inherited = ConcurrentHashMap.newKeySet();
 
     /**
      * Makes a service.
@@ -104,7 +116,7 @@ final class ClaimService extends DRAPluginGrpc.DRAPluginImplBase {
         for (Claim claim : request.getClaimsList()) {
             NodeUnprepareResourceResponse.Builder result = NodeUnprepareResourceResponse.newBuilder();
             try {
-                files.remove(claim.getUid());
+                unprepare(claim.getUid());
                 LOG.infof(
                         "event=claim-unprepared claim=%s/%s uid=%s",
                         claim.getNamespace(), claim.getName(), claim.getUid());
@@ -118,47 +130,155 @@ final class ClaimService extends DRAPluginGrpc.DRAPluginImplBase {
         response.onCompleted();
     }
 
+    /** Notes that another kubelet may have started. */
+    void kubeletRegistered() {
+        files.claims().forEach(claim -> inherited.add(claim.uid()));
+    }
+
+    /**
+     * Removes the records of claims that do not exist any more, unless the present kubelet prepared them.
+     *
+     * @return false if the API server does not tell
+     */
+    boolean removeOrphans() {
+        try {
+            for (PreparedClaim claim : files.claims()) {
+                removeOrphan(claim);
+            }
+            return true;
+        } catch (RefusedException e) {
+            LOG.warnf("event=claims-not-compared cause=%s", LogText.quoted(e.getMessage()));
+            return false;
+        }
+    }
+
+    /**
+     * Removes the record of a claim that does not exist any more. A record of the present kubelet stays until it is
+     * unprepared: the container of a pod that was deleted by force may still run.
+     *
+     * @return whether it was removed
+     */
+    private synchronized boolean removeOrphan(PreparedClaim claim) throws RefusedException {
+        if (!inherited.contains(claim.uid())) {
+            return false;
+        }
+        ResourceClaim found = read(claim.namespace(), claim.name());
+        if (found != null && claim.uid().equals(found.getMetadata().getUid())) {
+            return false;
+        }
+        try {
+            unprepare(claim.uid());
+        } catch (IOException e) {
+            throw new RefusedException(
+                    "cannot remove the CDI file of " + claim + ", which does not exist any more: " + e);
+        }
+        LOG.warnf(
+                "event=orphaned-claim-removed claim=%s/%s uid=%s cause=\"the claim is gone, and the kubelet did not"
+                        + " unprepare it\"",
+                claim.namespace(), claim.name(), claim.uid());
+        changed.run();
+        return true;
+    }
+
+    private synchronized void unprepare(String uid) throws IOException {
+        files.remove(uid);
+        inherited.remove(uid);
+    }
+
     private synchronized PreparedClaim prepare(Claim claim) throws RefusedException {
         Optional<PreparedClaim> present = files.find(claim.getUid());
         if (present.isPresent()) {
+            inherited.remove(claim.getUid());
             return present.get();
         }
-        Map<String, List<RnicDevice>> devices = new LinkedHashMap<>();
-        List<PreparedDevice> prepared = new ArrayList<>();
-        for (DeviceRequestAllocationResult result : ordered(allocation(claim))) {
-            // A request with alternatives has the name request/alternative.
-            String request = result.getRequest().split("/", 2)[0];
-            RnicDevice device = device(result, claim.getUid());
-            devices.computeIfAbsent(request, _ -> new ArrayList<>()).add(device);
-            prepared.add(new PreparedDevice(
-                    request, result.getPool(), result.getDevice(), result.getShareID(), shares(result)));
+        List<DeviceRequestAllocationResult> results = ordered(allocation(claim));
+        Map<String, ContainerAccess> access = access(results, claim.getUid());
+        PreparedClaim made = new PreparedClaim(
+                claim.getNamespace(),
+                claim.getName(),
+                claim.getUid(),
+                results.stream().map(ClaimService::prepared).toList());
+        if (Context.current().isCancelled()) {
+            // The kubelet may have unprepared the claim already.
+            throw new RefusedException("the kubelet does not wait for the answer any more");
         }
-        Map<String, ContainerAccess> access = new LinkedHashMap<>();
-        devices.forEach((request, all) -> access.put(request, ContainerAccess.to(all)));
-        PreparedClaim made = new PreparedClaim(claim.getNamespace(), claim.getName(), claim.getUid(), prepared);
         try {
             files.write(made, access);
         } catch (IOException e) {
             throw new RefusedException("cannot write the CDI file of the claim: " + e
                     + "; check the setting sidewarp.agent.cdi-directory of the node agent");
         }
+        withdrawIfChanged(made, results, access);
         LOG.infof("event=claim-prepared claim=%s/%s uid=%s", claim.getNamespace(), claim.getName(), claim.getUid());
         changed.run();
         return made;
     }
 
+    /**
+     * Removes the record of a claim again if its devices were withheld before the record was there. The provisioner
+     * withholds a device first, and looks for users of the device afterwards.
+     */
+    private void withdrawIfChanged(
+            PreparedClaim made, List<DeviceRequestAllocationResult> results, Map<String, ContainerAccess> access)
+            throws RefusedException {
+        try {
+            if (!access(results, made.uid()).equals(access)) {
+                throw new RefusedException("the devices of the claim have just changed; the pod waits for them");
+            }
+        } catch (RefusedException e) {
+            try {
+                unprepare(made.uid());
+            } catch (IOException failure) {
+                LOG.warnf(
+                        "event=cdi-file-not-removed claim=%s/%s uid=%s cause=%s",
+                        made.namespace(), made.name(), made.uid(), LogText.quoted(failure.toString()));
+            }
+            throw e;
+        }
+    }
+
+    /** Returns the access to the present devices of each request. */
+    private Map<String, ContainerAccess> access(List<DeviceRequestAllocationResult> results, String uid)
+            throws RefusedException {
+        Map<String, List<RnicDevice>> devices = new LinkedHashMap<>();
+        for (DeviceRequestAllocationResult result : results) {
+            devices.computeIfAbsent(request(result), _ -> new ArrayList<>()).add(device(result, uid));
+        }
+        Map<String, ContainerAccess> access = new LinkedHashMap<>();
+        devices.forEach((request, all) -> access.put(request, ContainerAccess.to(all)));
+        return access;
+    }
+
+    private static PreparedDevice prepared(DeviceRequestAllocationResult result) {
+        return new PreparedDevice(
+                request(result),
+                result.getPool(),
+                result.getDevice(),
+                result.getShareID(),
+                shares(result),
+                Boolean.TRUE.equals(result.getAdminAccess()));
+    }
+
+    /** Returns the name of a request. A request with alternatives has the name request/alternative. */
+    private static String request(DeviceRequestAllocationResult result) {
+        return result.getRequest().split("/", 2)[0];
+    }
+
+    private @Nullable ResourceClaim read(String namespace, String name) throws RefusedException {
+        try {
+            return client.resources(ResourceClaim.class)
+                    .inNamespace(namespace)
+                    .withName(name)
+                    .get();
+        } catch (KubernetesClientException e) {
+            throw new RefusedException("cannot read ResourceClaim " + namespace + "/" + name + ": " + e.getMessage());
+        }
+    }
+
     /** Returns the allocated devices of this node. */
     private List<DeviceRequestAllocationResult> allocation(Claim claim) throws RefusedException {
         String name = claim.getNamespace() + "/" + claim.getName();
-        ResourceClaim found;
-        try {
-            found = client.resources(ResourceClaim.class)
-                    .inNamespace(claim.getNamespace())
-                    .withName(claim.getName())
-                    .get();
-        } catch (KubernetesClientException e) {
-            throw new RefusedException("cannot read ResourceClaim " + name + ": " + e.getMessage());
-        }
+        ResourceClaim found = read(claim.getNamespace(), claim.getName());
         if (found == null) {
             throw new RefusedException("ResourceClaim " + name + " does not exist" + NEW_POD);
         }
@@ -218,7 +338,7 @@ final class ClaimService extends DRAPluginGrpc.DRAPluginImplBase {
             throw new RefusedException(
                     "node " + node + " has no device " + result.getDevice() + " for claims (any more)" + NEW_POD);
         }
-        if (result.getShareID() == null) {
+        if (prepared(result).excludesOthers()) {
             refuseSecondUse(result.getDevice(), uid);
         }
         Optional<RnicDevice> usable = meant.stream().filter(RnicDevice::healthy).findFirst();
@@ -233,8 +353,8 @@ final class ClaimService extends DRAPluginGrpc.DRAPluginImplBase {
     private void refuseSecondUse(String device, String uid) throws RefusedException {
         for (PreparedClaim other : files.claims()) {
             boolean holds = other.devices().stream()
-                    .anyMatch(each -> !each.isShared() && each.device().equals(device));
-            if (holds && !other.uid().equals(uid)) {
+                    .anyMatch(each -> each.excludesOthers() && each.device().equals(device));
+            if (holds && !other.uid().equals(uid) && !removeOrphan(other)) {
                 throw new RefusedException("device " + device + " of node " + node + " is still prepared for " + other
                         + " (UID " + other.uid() + "); the pod waits until the pods of that claim have ended");
             }

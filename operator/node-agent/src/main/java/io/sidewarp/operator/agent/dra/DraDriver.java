@@ -84,6 +84,10 @@ public final class DraDriver implements AutoCloseable {
     private volatile boolean stale;
     private volatile boolean newServer;
     private long neededAt = System.nanoTime() - LINGER.toNanos();
+
+    /** Whether to look for records of claims that a former kubelet has not unprepared. */
+    private volatile boolean newKubelet;
+
     private @Nullable Thread thread;
 
     /**
@@ -249,6 +253,12 @@ public final class DraDriver implements AutoCloseable {
                             comparisons.reset();
                         }
                         boolean published = publish(offered());
+                        if (newKubelet) {
+                            newKubelet = false;
+                            if (!claims.removeOrphans()) {
+                                newKubelet = true;
+                            }
+                        }
                         compared = now;
                         comparison = published ? comparisons.next() : retries.next();
                     }
@@ -293,6 +303,8 @@ public final class DraDriver implements AutoCloseable {
         if (answer.getPluginRegistered()) {
             enter(State.REGISTERED, "the kubelet has accepted " + SidewarpApi.RNIC_DRIVER);
             newServer = true;
+            claims.kubeletRegistered();
+            newKubelet = true;
             changed();
         } else {
             enter(

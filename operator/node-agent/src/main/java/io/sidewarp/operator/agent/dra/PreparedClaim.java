@@ -34,6 +34,7 @@ record PreparedClaim(String namespace, String name, String uid, List<PreparedDev
      * @param device name of the device in ResourceSlices
      * @param shareId share of a device with several allocations; null if the device has one
      * @param shares number of shares of such a device that the claim consumes; 1 for other devices
+     * @param adminAccess whether the claim has the device besides its users, to look after it
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -42,11 +43,17 @@ record PreparedClaim(String namespace, String name, String uid, List<PreparedDev
             String pool,
             String device,
             @Nullable String shareId,
-            int shares) {
+            int shares,
+            boolean adminAccess) {
 
         /** Returns whether this is a device with several allocations. */
         boolean isShared() {
             return shareId != null;
+        }
+
+        /** Returns whether no other claim can have the device, except with admin access. */
+        boolean excludesOthers() {
+            return !isShared() && !adminAccess;
         }
 
         /** Returns whether this is a device, or has shares of it. */

@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.agent.dra;
 
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.OwnerReference;
@@ -10,19 +11,23 @@ import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.sidewarp.operator.agent.device.DeviceInventory;
 import io.sidewarp.operator.agent.device.PublishedDevices;
 import io.sidewarp.operator.agent.device.RnicDevice;
 import io.sidewarp.operator.testing.DraDefinitions;
 import io.sidewarp.operator.testing.TestNamespaces;
+import io.sidewarp.operator.testing.kubelet.ClaimException;
 import io.sidewarp.operator.testing.kubelet.PodName;
 import io.sidewarp.operator.testing.kubelet.StandInKubelet;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,7 +76,11 @@ abstract class DraDriverFixture {
     }
 
     DraDriver newDriver() {
-        return new DraDriver(new DraTestConfig(directory), node, client, devices, devices);
+        return newDriver(devices);
+    }
+
+    DraDriver newDriver(DeviceInventory claimable) {
+        return new DraDriver(new DraTestConfig(directory), node, client, claimable, devices);
     }
 
     void startWith(RnicDevice... all) {
@@ -101,5 +110,27 @@ abstract class DraDriverFixture {
                 .flatMap(slice -> slice.getSpec().getDevices().stream())
                 .map(io.fabric8.kubernetes.api.model.resource.v1.Device::getName)
                 .toList();
+    }
+
+    void assertRefused(ResourceClaim claim, String... parts) {
+        assertThatThrownBy(() -> kubelet.claims().prepare(POD, claim, DRIVER))
+                .isInstanceOf(ClaimException.class)
+                .hasMessageContainingAll(parts);
+    }
+
+    Path cdiPath(ResourceClaim claim) {
+        return directory
+                .resolve("cdi")
+                .resolve("sidewarp.io-rnic-" + claim.getMetadata().getUid() + ".json");
+    }
+
+    List<Path> cdiFiles() throws IOException {
+        Path files = directory.resolve("cdi");
+        if (!Files.exists(files)) {
+            return List.of();
+        }
+        try (Stream<Path> all = Files.list(files)) {
+            return all.toList();
+        }
     }
 }

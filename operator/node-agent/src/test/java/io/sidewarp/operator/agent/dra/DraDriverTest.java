@@ -19,12 +19,10 @@ import io.sidewarp.operator.testing.kubelet.ClaimException;
 import io.sidewarp.operator.testing.kubelet.PodName;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Tests the driver at a real API server and a stand-in for the kubelet, which speaks the kubelet's protocol. */
@@ -150,6 +148,33 @@ class DraDriverTest extends DraDriverFixture {
     }
 
     @Test
+    void aClaimWithAdminAccessGetsADeviceInUseAndBlocksNoOtherClaim() throws Exception {
+        client.namespaces()
+                .withName(namespace)
+                .edit(named -> named.edit()
+                        .editMetadata()
+                        .addToLabels("resource.kubernetes.io/admin-access", "true")
+                        .endMetadata()
+                        .build());
+        startWith(FIRST);
+        String device = TestClaims.result("rnic", node, "0000-3b-01-0");
+        ResourceClaim user = claim("user", device);
+        ResourceClaim admin = claim("admin", device.replace("}", ", adminAccess: true}"));
+        kubelet.claims().prepare(POD, user, DRIVER);
+
+        assertThat(kubelet.claims().prepare(new PodName("ops", "look"), admin, DRIVER))
+                .extracting(Device::getDeviceName)
+                .containsExactly("0000-3b-01-0");
+        kubelet.claims().unprepare(user, DRIVER);
+        driver.close();
+        driver = newDriver();
+        startWith(FIRST);
+
+        assertThat(kubelet.claims().prepare(POD, claim("next", device), DRIVER)).hasSize(1);
+        assertThat(driver.preparedDevices().get("0000:3b:01.0")).hasSize(2);
+    }
+
+    @Test
     void aPreparedClaimOutlivesRestartsOfTheAgentAndOfTheKubelet() throws Exception {
         startWith(FIRST);
         ResourceClaim claim = claim("lasting", TestClaims.result("rnic", node, "0000-3b-01-0"));
@@ -159,8 +184,15 @@ class DraDriverTest extends DraDriverFixture {
         driver.close();
         await().atMost(LIMIT).until(() -> !kubelet.claims().isRegistered(DRIVER));
         driver = newDriver();
-        // Not even the API server is needed for a claim that is prepared.
-        client.resource(claim).delete();
+        // The allocation is not needed for a claim that is prepared.
+        ResourceClaim deallocated = client.resource(claim)
+                .get()
+                .edit()
+                .editStatus()
+                .withAllocation(null)
+                .endStatus()
+                .build();
+        client.resource(deallocated).updateStatus();
         startWith(FIRST.faulty("the link is down"));
         kubelet.restart();
         awaitRegistered();
@@ -280,27 +312,8 @@ class DraDriverTest extends DraDriverFixture {
         return claim;
     }
 
-    private void assertRefused(ResourceClaim claim, String... parts) {
-        assertThatThrownBy(() -> kubelet.claims().prepare(POD, claim, DRIVER))
-                .isInstanceOf(ClaimException.class)
-                .hasMessageContainingAll(parts);
-    }
-
     private JsonNode cdiFile(ResourceClaim claim) throws IOException {
-        return new ObjectMapper()
-                .readTree(Files.readString(directory
-                        .resolve("cdi")
-                        .resolve("sidewarp.io-rnic-" + claim.getMetadata().getUid() + ".json")));
-    }
-
-    private List<Path> cdiFiles() throws IOException {
-        Path files = directory.resolve("cdi");
-        if (!Files.exists(files)) {
-            return List.of();
-        }
-        try (Stream<Path> all = Files.list(files)) {
-            return all.toList();
-        }
+        return new ObjectMapper().readTree(Files.readString(cdiPath(claim)));
     }
 
     private static List<String> texts(JsonNode array) {

@@ -67,7 +67,7 @@ class OfferedDevicesTest {
 
     @Test
     void aDeviceOfAClaimWaitsForTheClaim() {
-        prepared.add(claim("uid-1", new PreparedDevice("rnic", "node", "0000-3b-01-0", null, 1)));
+        prepared.add(claim("uid-1", new PreparedDevice("rnic", "node", "0000-3b-01-0", null, 1, false)));
         offers.divide(BOTH, _ -> true, users(Map.of()));
 
         offers.divide(BOTH, _ -> false, users(Map.of()));
@@ -82,7 +82,7 @@ class OfferedDevicesTest {
 
     @Test
     void sharesOfAClaimAreThoseThatThePluginHasNotGivenToPods() {
-        prepared.add(claim("uid-1", new PreparedDevice("rnic", "node", "soft-shared-9", "share-1", 2)));
+        prepared.add(claim("uid-1", new PreparedDevice("rnic", "node", "soft-shared-9", "share-1", 2, false)));
         Optional<Map<String, List<String>>> pod = users(Map.of("soft-41", List.of("shop/cart-0")));
 
         Division division = offers.divide(SHARES, _ -> false, pod);

@@ -45,8 +45,9 @@ public final class TestClaims {
 
     private static String requestOf(String result) {
         String[] names = result.replaceFirst(".*request: ([^,]*),.*", "$1").split("/", 2);
+        String admin = result.contains("adminAccess: true") ? ", adminAccess: true" : "";
         return names.length == 1
-                ? "{name: " + names[0] + ", exactly: {deviceClassName: rnic.sidewarp.io}}"
+                ? "{name: " + names[0] + ", exactly: {deviceClassName: rnic.sidewarp.io" + admin + "}}"
                 : "{name: " + names[0] + ", firstAvailable: [{name: " + names[1]
                         + ", deviceClassName: rnic.sidewarp.io}]}";
     }
