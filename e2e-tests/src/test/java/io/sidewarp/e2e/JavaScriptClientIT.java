@@ -4,7 +4,6 @@
 package io.sidewarp.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -17,6 +16,7 @@ import io.sidewarp.client.ManagedRegion;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.e2e.support.ClientPackages;
 import io.sidewarp.e2e.support.Inbox;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
@@ -24,7 +24,6 @@ import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.e2e.support.SidecarProcess;
-import io.sidewarp.e2e.support.Tools;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -42,19 +41,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class JavaScriptClientIT {
 
     private static final int OCTETS = 1 << 20;
-    private static final int OLDEST_NODE = 20;
     private static final Path CLIENT = Programs.root().resolve("clients/javascript");
 
     @BeforeAll
     static void install() {
-        Tools.need("node", "nodejs");
-        Tools.need("npm", "npm");
-        String version = run("node-version", "node", "--version").output().getFirst();
-        assumeThat(Runtime.Version.parse(version.substring(1)).feature())
-                .as("The JavaScript client needs Node %d or later; found %s", OLDEST_NODE, version)
-                .isGreaterThanOrEqualTo(OLDEST_NODE);
-        // Builds the package, too.
-        run("npm-ci", "npm", "ci");
+        ClientPackages.buildJavaScript();
     }
 
     @Test
@@ -155,12 +146,7 @@ class JavaScriptClientIT {
     }
 
     private static OwnedProcess run(String name, String... command) {
-        try (OwnedProcess process = OwnedProcess.start(name, List.of(command), Programs.unbuilt(), CLIENT)) {
-            assertThat(process.awaitExit(Patience.LONG_LIMIT))
-                    .as(process.text())
-                    .isZero();
-            return process;
-        }
+        return ClientPackages.run(name, Programs.unbuilt(), CLIENT, command);
     }
 
     private static String sha256(SharedRegion region) throws Exception {

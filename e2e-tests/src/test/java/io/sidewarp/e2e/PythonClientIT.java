@@ -3,13 +3,13 @@
 
 package io.sidewarp.e2e;
 
+import static io.sidewarp.e2e.support.ClientPackages.PYTHON;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.e2e.support.ClientPackages;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
-import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Programs;
-import io.sidewarp.e2e.support.Tools;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,23 +28,15 @@ class PythonClientIT {
     private static final Path CLIENT = Programs.root().resolve("clients/python");
     private static final Path BUILT = Programs.output().resolveSibling("python");
 
-    /** Debian's, whatever is on the PATH: it has the modules of Debian's packages. */
-    private static final String PYTHON = "/usr/bin/python3";
-
     @BeforeAll
     static void generateStubs() {
-        Tools.need("protoc", "protobuf-compiler");
-        Tools.need("grpc_python_plugin", "protobuf-compiler-grpc");
-        Tools.needFile("/usr/include/google/protobuf/duration.proto", "libprotobuf-dev");
-        needModule("grpc", "python3-grpcio");
-        needModule("google/protobuf", "python3-protobuf");
-        run("python-generate", Map.of(), CLIENT.resolve("generate").toString());
+        ClientPackages.generatePython();
     }
 
     @Test
     void testsOfTheClientPass() {
-        needModule("pytest", "python3-pytest");
-        needModule("numpy", "python3-numpy");
+        ClientPackages.needModule("pytest", "python3-pytest");
+        ClientPackages.needModule("numpy", "python3-numpy");
         Map<String, String> environment = new HashMap<>(Programs.unbuilt());
         environment.put("PYTHONDONTWRITEBYTECODE", "1");
         OwnedProcess tests = run(
@@ -54,9 +46,9 @@ class PythonClientIT {
 
     @Test
     void wheelAndSourcesAreBuilt() throws IOException {
-        needModule("build", "python3-build");
-        needModule("setuptools", "python3-setuptools");
-        needModule("wheel", "python3-wheel");
+        ClientPackages.needModule("build", "python3-build");
+        ClientPackages.needModule("setuptools", "python3-setuptools");
+        ClientPackages.needModule("wheel", "python3-wheel");
         run("python-build", Map.of(), PYTHON, "-m", "build", "--no-isolation", "--outdir", BUILT.toString());
 
         List<String> names;
@@ -79,16 +71,7 @@ class PythonClientIT {
         assertThat(imported.output().getLast()).contains(wheel).endsWith(" connect");
     }
 
-    private static void needModule(String module, String debianPackage) {
-        Tools.needFile("/usr/lib/python3/dist-packages/" + module, debianPackage);
-    }
-
     private static OwnedProcess run(String name, Map<String, String> environment, String... command) {
-        try (OwnedProcess process = OwnedProcess.start(name, List.of(command), environment, CLIENT)) {
-            assertThat(process.awaitExit(Patience.LONG_LIMIT))
-                    .as(process.text())
-                    .isZero();
-            return process;
-        }
+        return ClientPackages.run(name, environment, CLIENT, command);
     }
 }

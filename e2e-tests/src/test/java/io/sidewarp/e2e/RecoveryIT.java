@@ -56,20 +56,6 @@ class RecoveryIT {
         return part;
     }
 
-    /** Kills a sidecar and starts another in its place, as the kubelet does. */
-    private SidecarProcess replace(SidecarProcess dead, SidecarProcess place, String name) {
-        dead.process().kill();
-        dead.process().awaitExit();
-        SidecarProcess next = own(SidecarProcess.with(name)
-                .set("sidewarp.api.socket", place.socket().toString())
-                .set("sidewarp.shared-volume", place.volume().toString())
-                .launch());
-        try (SidewarpClient client = place.client()) {
-            client.awaitReady(Patience.LIMIT);
-        }
-        return next;
-    }
-
     @Test
     void transferContinuesAfterTheDeathOfEitherSidecar() throws Exception {
         SidecarProcess left = own(SidecarProcess.start("left"));
@@ -80,10 +66,10 @@ class RecoveryIT {
         OwnedProcess sender = own(program("send", left, port));
         awaitBlock(sender, PROGRESS);
 
-        replace(left, left, "left-again");
+        own(left.replace("left-again"));
         long arrived = awaitBlock(sender, last(sender) + PROGRESS);
 
-        replace(right, right, "right-again");
+        own(right.replace("right-again"));
         receiver.awaitLine((SteadyTransfer.READY + SteadyTransfer.KEPT)::equals);
         arrived = awaitBlock(sender, Math.max(arrived, last(sender)) + PROGRESS);
 
@@ -141,7 +127,7 @@ class RecoveryIT {
             for (String name : List.of("taken", "replaced", "forgotten")) {
                 doomed.createSharedRegion(name, OCTETS).segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 42);
             }
-            replace(first, first, "second");
+            own(first.replace("second"));
         }
         try (SidewarpClient client = first.client();
                 Session session = client.openSession("next")) {

@@ -201,6 +201,26 @@ public final class SidecarProcess implements AutoCloseable {
         return files;
     }
 
+    /**
+     * Kills it, and starts another one at its socket and volume, as the kubelet does. Returns when the other one serves.
+     * Close both.
+     */
+    public SidecarProcess replace(String name) {
+        process.kill();
+        process.awaitExit();
+        SidecarProcess next = with(name)
+                .set("sidewarp.api.socket", socket().toString())
+                .set("sidewarp.shared-volume", volume.toString())
+                .launch();
+        try (SidewarpClient client = client()) {
+            client.awaitReady(Patience.LIMIT);
+            return next;
+        } catch (RuntimeException | Error e) {
+            next.close();
+            throw e;
+        }
+    }
+
     /** SIGTERM, and the exit status. */
     public int stop() {
         process.terminate();
