@@ -175,6 +175,17 @@ final class Chart {
                 .toList();
     }
 
+    /** Returns the manifests of the programs in {@code examples}. */
+    static List<Path> examplePods() throws IOException {
+        try (Stream<Path> directories = Files.list(root().resolve("examples"))) {
+            return directories
+                    .map(directory -> directory.resolve("pods.yaml"))
+                    .filter(Files::exists)
+                    .sorted()
+                    .toList();
+        }
+    }
+
     static HasMetadata parse(String document) {
         Object parsed = SERIALIZATION.unmarshal(new ByteArrayInputStream(document.getBytes(StandardCharsets.UTF_8)));
         return (HasMetadata) parsed;

@@ -7,6 +7,11 @@ import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -119,6 +124,44 @@ class ManifestsTest {
         assertThat(profiles)
                 .isNotEmpty()
                 .allMatch(profile -> !profile.containsKey("rnics") || profile.containsKey("nicPolicy"));
+    }
+
+    @Test
+    void podsOfExamplesHaveSidecarsAndRunTheirPrograms() throws IOException {
+        List<Path> manifests = Chart.examplePods();
+        assertThat(manifests).hasSizeGreaterThanOrEqualTo(5);
+        for (Path manifest : manifests) {
+            List<HasMetadata> objects = Chart.objects(Files.readString(manifest));
+            List<PodTemplateSpec> pods =
+                    objects.stream().flatMap(ManifestsTest::pods).toList();
+
+            assertThat(pods).as(manifest.toString()).isNotEmpty().allSatisfy(pod -> {
+                assertThat(pod.getMetadata().getAnnotations()).containsEntry("sidewarp.io/inject", "enabled");
+                assertThat(pod.getSpec().getContainers().getFirst().getCommand())
+                        .filteredOn(word -> word.startsWith("/examples/"))
+                        .hasSize(1)
+                        .allSatisfy(program -> assertThat(Chart.root().resolve(program.substring(1)))
+                                .exists()
+                                .hasParent(manifest.getParent()));
+            });
+            assertThat(objects)
+                    .filteredOn(Service.class::isInstance)
+                    .hasSize(1)
+                    .allSatisfy(service -> assertThat(pods)
+                            .anyMatch(pod -> ((Service) service)
+                                    .getSpec()
+                                    .getSelector()
+                                    .equals(pod.getMetadata().getLabels())));
+        }
+    }
+
+    private static Stream<PodTemplateSpec> pods(HasMetadata object) {
+        return switch (object) {
+            case Pod pod -> Stream.of(new PodTemplateSpec(pod.getMetadata(), pod.getSpec()));
+            case Deployment deployment -> Stream.of(deployment.getSpec().getTemplate());
+            case Job job -> Stream.of(job.getSpec().getTemplate());
+            default -> Stream.empty();
+        };
     }
 
     private static String header(String what) {
