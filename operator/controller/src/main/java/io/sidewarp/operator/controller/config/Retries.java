@@ -14,5 +14,11 @@ public final class Retries {
     /** Largest time between two attempts. The time grows up to this value. */
     public static final long MAX_INTERVAL_MILLIS = 60_000;
 
+    /**
+     * Time after which a resource is reconciled without an event. The Java Operator SDK loses a change, also a deletion,
+     * that it receives in the answer to a status that it writes.
+     */
+    public static final long LOST_EVENT_SECONDS = 60;
+
     private Retries() {}
 }

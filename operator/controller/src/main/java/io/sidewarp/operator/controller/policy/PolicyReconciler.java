@@ -3,6 +3,8 @@
 
 package io.sidewarp.operator.controller.policy;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
 import io.javaoperatorsdk.operator.api.reconciler.Cleaner;
@@ -11,6 +13,7 @@ import io.javaoperatorsdk.operator.api.reconciler.ControllerConfiguration;
 import io.javaoperatorsdk.operator.api.reconciler.DeleteControl;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.IndexedResourceCache;
+import io.javaoperatorsdk.operator.api.reconciler.MaxReconciliationInterval;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
@@ -48,7 +51,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Writes the status of policies. Releases a deleted policy when the nodes have restored its NICs. */
-@ControllerConfiguration(name = "policy", finalizerName = SidewarpApi.RESTORE_FINALIZER)
+@ControllerConfiguration(
+        name = "policy",
+        finalizerName = SidewarpApi.RESTORE_FINALIZER,
+        maxReconciliationInterval =
+                @MaxReconciliationInterval(interval = Retries.LOST_EVENT_SECONDS, timeUnit = SECONDS))
 @GradualRetry(maxAttempts = Retries.FOR_EVER, maxInterval = Retries.MAX_INTERVAL_MILLIS)
 public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<IwarpNicPolicy> {
     private static final Duration RESTORE_CHECK = Duration.ofSeconds(10);

@@ -3,6 +3,8 @@
 
 package io.sidewarp.operator.controller.profile;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
+
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -10,6 +12,7 @@ import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfig
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.ControllerConfiguration;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.api.reconciler.MaxReconciliationInterval;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
@@ -44,7 +47,10 @@ import org.jspecify.annotations.Nullable;
  * Reports in the status of a profile whether pods can use it, before a pod is refused. Keeps the ResourceClaimTemplate
  * of the profile.
  */
-@ControllerConfiguration(name = "profile")
+@ControllerConfiguration(
+        name = "profile",
+        maxReconciliationInterval =
+                @MaxReconciliationInterval(interval = Retries.LOST_EVENT_SECONDS, timeUnit = SECONDS))
 @GradualRetry(maxAttempts = Retries.FOR_EVER, maxInterval = Retries.MAX_INTERVAL_MILLIS)
 public class ProfileReconciler implements Reconciler<SidecarProfile> {
     /** Time before the API server is asked again for a template that it has refused. */
