@@ -48,6 +48,11 @@ public interface SidewarpConfig {
     @WithConverter(StrictBoolean.class)
     boolean extensions();
 
+    /** Serves the status page on the management port, to browsers on the same host only. */
+    @WithDefault("true")
+    @WithConverter(StrictBoolean.class)
+    boolean statusPage();
+
     /** Time after SIGTERM in which work in progress may finish and connections are closed. */
     @WithDefault("10s")
     Duration drainTimeout();

@@ -18,6 +18,7 @@ import io.sidewarp.service.quota.Grant;
 import io.sidewarp.service.telemetry.ConnectionSpan;
 import io.sidewarp.service.telemetry.StartupFailure;
 import io.sidewarp.service.telemetry.WorkTotals;
+import io.sidewarp.service.transfer.CompletionProtos;
 import io.sidewarp.service.transfer.ConnectionWork;
 import io.sidewarp.service.transfer.SharedReceiveWork;
 import io.sidewarp.v1.Connection;
@@ -336,6 +337,7 @@ final class SessionConnection {
         if (newError != null && error == null) {
             error = newError;
             context.telemetry().connections().terminated(newError);
+            recordEnd(newError, text);
             context.logs()
                     .terminated()
                     .warn(() -> "session=" + LogText.quoted(context.name()) + " connection=" + id + " error="
@@ -357,6 +359,19 @@ final class SessionConnection {
                     LogText.quoted(context.name()), id, agreed.remoteAddress());
         }
         tell();
+    }
+
+    /** Keeps the error that ends the connection for the status page. */
+    private void recordEnd(StreamError cause, String text) {
+        StatusRuntimeException status = ApiError.ended(cause, text + "; " + CompletionProtos.remedy(cause));
+        context.telemetry()
+                .errors()
+                .add(
+                        "connection " + id,
+                        context.name(),
+                        status.getStatus().getCode(),
+                        String.valueOf(status.getStatus().getDescription()),
+                        ApiError.retry(status));
     }
 
     private void move(QueuePairState newState) {

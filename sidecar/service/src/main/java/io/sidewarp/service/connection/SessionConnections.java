@@ -319,6 +319,14 @@ public final class SessionConnections implements ConnectionLookup {
         return open.values().stream().map(SessionConnection::toProto).toList();
     }
 
+    /** Returns the ids of connections whose send queue is full while more work waits. */
+    public List<Long> fullSendQueues() {
+        return open.values().stream()
+                .filter(connection -> connection.work().awaitsSendQueue())
+                .map(SessionConnection::id)
+                .toList();
+    }
+
     public int count() {
         return open.size();
     }

@@ -82,6 +82,16 @@ public final class ErrorTable {
         };
     }
 
+    /** Returns the advice in words. The table of docs/errors.md begins with the same words. */
+    public static String advice(Retry retry) {
+        return switch (retry) {
+            case RETRY_NEVER -> "Change the request, or what it names at the peer, first. The message says what.";
+            case RETRY_AFTER_RECONNECTING -> "Connect again.";
+            case RETRY_LATER -> "Try again after a pause.";
+            case RETRY_UNSPECIFIED, UNRECOGNIZED -> "";
+        };
+    }
+
     /** Returns the advice for a status that no protocol error caused. */
     public static Retry retry(Status.Code code) {
         return switch (code) {

@@ -21,6 +21,7 @@ import io.sidewarp.service.peer.PeerInterceptor;
 import io.sidewarp.service.server.GrpcApiServer;
 import io.sidewarp.service.server.Transports;
 import io.sidewarp.service.session.SessionRegistry;
+import io.sidewarp.service.status.SidecarStatus;
 import io.sidewarp.service.telemetry.CallInterceptor;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.transfer.RingServer;
@@ -114,8 +115,13 @@ public final class Sidecar implements AutoCloseable {
         own(workers::shutdownNow);
         ExecutorService lookups = Executors.newCachedThreadPool(new DefaultThreadFactory("sidewarp-lookup", true));
         own(lookups::shutdownNow);
+        // A thread of its own: anybody may request metrics, and applications need the workers.
+        ExecutorService collector =
+                Executors.newSingleThreadExecutor(new DefaultThreadFactory("sidewarp-metrics", true));
+        own(collector::shutdownNow);
         if (config.advanced().management().enabled()) {
-            management = management(transports, telemetry);
+            management = own(new ManagementServer(transports, config.management(), health, telemetry, collector));
+            management.start();
         }
         RdmaProvider provider = own(Providers.create(config, transports.group(), telemetry, logs));
         Device device = own(Providers.open(provider));
@@ -141,6 +147,9 @@ public final class Sidecar implements AutoCloseable {
         own(server);
         server.start();
         api = server;
+        if (management != null && config.statusPage()) {
+            management.serve(new SidecarStatus(registry, telemetry.errors(), health, version, collector));
+        }
         volume.ifPresent(shared -> OrphanRemoval.schedule(shared, transports.group(), workers));
         health.outbound(true);
         health.ready(true);
@@ -170,20 +179,6 @@ public final class Sidecar implements AutoCloseable {
                     e);
         }
         return server;
-    }
-
-    /**
-     * Creates the management server. Metrics are collected on a separate thread: anybody may request them, and
-     * applications need the workers.
-     */
-    private ManagementServer management(Transports transports, Telemetry telemetry) throws IOException {
-        ExecutorService collector =
-                Executors.newSingleThreadExecutor(new DefaultThreadFactory("sidewarp-metrics", true));
-        own(collector::shutdownNow);
-        ManagementServer http =
-                own(new ManagementServer(transports, config.management(), health, telemetry, collector));
-        http.start();
-        return http;
     }
 
     /** Returns the port of the API's TCP listener, if there is one. */

@@ -18,17 +18,22 @@ import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.QueryStringDecoder;
+import io.sidewarp.common.status.StatusPage;
 import io.sidewarp.service.health.HealthState;
+import io.sidewarp.service.status.SidecarStatus;
 import io.sidewarp.service.telemetry.Telemetry;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.Map;
 import java.util.StringJoiner;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers GET requests for health (in the format of MicroProfile Health) and for metrics (in the format of Prometheus).
- * Request bodies are discarded.
+ * Answers GET requests for health (in the format of MicroProfile Health), for metrics (in the format of Prometheus) and
+ * for the status page. Request bodies are discarded. The status page does not exist for clients on other hosts.
  *
  * <p>The channel does not read automatically. It reads only after all received requests are answered and the last
  * answer is written. A client that does not read therefore has at most one answer in memory, however many it requests.
@@ -38,11 +43,13 @@ final class ManagementHandler extends SimpleChannelInboundHandler<HttpObject> {
     private static final String JSON = "application/json; charset=UTF-8";
     private static final String TEXT = "text/plain; charset=UTF-8";
     private static final String PATHS =
-            "try /q/health/live, /q/health/ready, /q/health/group/outbound, /q/health or /q/metrics\n";
+            "try /q/health/live, /q/health/ready, /q/health/group/outbound, /q/health, /q/metrics, or on this host"
+                    + " /status\n";
 
     private final HealthState health;
     private final Telemetry telemetry;
     private final Executor collector;
+    private final Supplier<@Nullable SidecarStatus> statusPage;
 
     /** Complete requests that arrived together with the one being answered. */
     private final ArrayDeque<HttpRequest> waiting = new ArrayDeque<>();
@@ -50,11 +57,16 @@ final class ManagementHandler extends SimpleChannelInboundHandler<HttpObject> {
     private @Nullable HttpRequest incomplete;
     private boolean answering;
 
-    /** @param collector runs metric collection, which may take too long for an event loop */
-    ManagementHandler(HealthState health, Telemetry telemetry, Executor collector) {
+    /**
+     * @param collector runs metric collection, which may take too long for an event loop
+     * @param statusPage returns the data of the status page, or null while there is no page
+     */
+    ManagementHandler(
+            HealthState health, Telemetry telemetry, Executor collector, Supplier<@Nullable SidecarStatus> statusPage) {
         this.health = health;
         this.telemetry = telemetry;
         this.collector = collector;
+        this.statusPage = statusPage;
     }
 
     @Override
@@ -104,13 +116,35 @@ final class ManagementHandler extends SimpleChannelInboundHandler<HttpObject> {
     }
 
     private void answer(ChannelHandlerContext context, HttpRequest request) {
-        switch (new QueryStringDecoder(request.uri()).path()) {
+        String path = new QueryStringDecoder(request.uri()).path();
+        switch (path) {
+            case StatusPage.PATH, StatusPage.DATA_PATH -> status(context, request, path);
             case "/q/health/live" -> health(context, request, "live");
             case "/q/health/ready" -> health(context, request, "ready");
             case "/q/health/group/outbound" -> health(context, request, "outbound");
             case "/q/health" -> health(context, request, "live", "outbound", "ready");
             case "/q/metrics", "/metrics" -> collector.execute(() -> metrics(context, request));
             default -> send(context, request, HttpResponseStatus.NOT_FOUND, PATHS);
+        }
+    }
+
+    private void status(ChannelHandlerContext context, HttpRequest request, String path) {
+        SidecarStatus page = statusPage.get();
+        boolean local = context.channel().remoteAddress() instanceof InetSocketAddress client
+                && StatusPage.isLocal(client.getAddress(), request.headers().getAll(HttpHeaderNames.HOST));
+        if (page == null || !local) {
+            send(context, request, HttpResponseStatus.NOT_FOUND, PATHS);
+        } else if (path.equals(StatusPage.PATH)) {
+            send(context, request, HttpResponseStatus.OK, StatusPage.HTML_TYPE, StatusPage.html(), StatusPage.HEADERS);
+        } else {
+            page.data().whenComplete((data, failure) -> {
+                if (failure == null) {
+                    send(context, request, HttpResponseStatus.OK, StatusPage.JSON_TYPE, data, StatusPage.HEADERS);
+                } else {
+                    String reason = "the state could not be collected: " + failure + "\n";
+                    send(context, request, HttpResponseStatus.INTERNAL_SERVER_ERROR, reason);
+                }
+            });
         }
     }
 
@@ -152,11 +186,22 @@ final class ManagementHandler extends SimpleChannelInboundHandler<HttpObject> {
 
     private void send(
             ChannelHandlerContext context, HttpRequest request, HttpResponseStatus status, String type, byte[] body) {
+        send(context, request, status, type, body, Map.of());
+    }
+
+    private void send(
+            ChannelHandlerContext context,
+            HttpRequest request,
+            HttpResponseStatus status,
+            String type,
+            byte[] body,
+            Map<String, String> headers) {
         boolean keepAlive = HttpUtil.isKeepAlive(request);
         ByteBuf content =
                 HttpMethod.HEAD.equals(request.method()) ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(body);
         FullHttpResponse response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, content);
         response.headers().set(HttpHeaderNames.CONTENT_TYPE, type).setInt(HttpHeaderNames.CONTENT_LENGTH, body.length);
+        headers.forEach(response.headers()::set);
         HttpUtil.setKeepAlive(response, keepAlive);
         context.writeAndFlush(response).addListener(written -> {
             if (keepAlive && written.isSuccess()) {

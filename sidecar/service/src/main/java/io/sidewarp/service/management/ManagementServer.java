@@ -16,6 +16,7 @@ import io.netty.handler.timeout.ReadTimeoutHandler;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.sidewarp.service.health.HealthState;
 import io.sidewarp.service.server.Transports;
+import io.sidewarp.service.status.SidecarStatus;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.settings.SidewarpConfig;
 import java.io.IOException;
@@ -49,6 +50,9 @@ public final class ManagementServer implements AutoCloseable {
     private final LinkedHashSet<Channel> connections = new LinkedHashSet<>();
 
     private @Nullable InetSocketAddress address;
+
+    /** Source of the data of the status page, or null while there is no page. */
+    private volatile @Nullable SidecarStatus status;
 
     /** @param collector runs metric collection: at most one task for each connection, preferably one at a time */
     public ManagementServer(
@@ -84,7 +88,7 @@ public final class ManagementServer implements AutoCloseable {
                                 .addLast(
                                         new ReadTimeoutHandler(IDLE_SECONDS),
                                         new HttpServerCodec(),
-                                        new ManagementHandler(health, telemetry, collector));
+                                        new ManagementHandler(health, telemetry, collector, () -> status));
                     }
                 })
                 .bind(wanted)
@@ -122,6 +126,11 @@ public final class ManagementServer implements AutoCloseable {
         if (oldest != null) {
             oldest.close();
         }
+    }
+
+    /** Serves the status page from now on. */
+    public void serve(SidecarStatus page) {
+        status = page;
     }
 
     /** Returns the listening address. */

@@ -62,4 +62,19 @@ public sealed class Quota permits SessionShare {
     public long limit() {
         return limit;
     }
+
+    /** Returns the largest amount that can be taken in total now. */
+    public long ceiling() {
+        return limit;
+    }
+
+    /** Returns the name of the resource in messages. */
+    public String what() {
+        return what;
+    }
+
+    /** Returns the name of the setting with the limit. */
+    public String setting() {
+        return setting;
+    }
 }

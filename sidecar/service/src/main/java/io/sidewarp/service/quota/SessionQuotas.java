@@ -87,21 +87,25 @@ public record SessionQuotas(
                         refusals));
     }
 
+    /** Returns all quotas. */
+    public Stream<Quota> all() {
+        return Stream.of(
+                regions,
+                totalRegions,
+                registeredOctets,
+                managedOctets,
+                connections,
+                completionEntries,
+                workEntries,
+                readRequests,
+                receives,
+                sharedReceiveQueues,
+                listeners,
+                protectionDomains);
+    }
+
     /** Returns whether this session holds nothing. */
     public boolean isUnused() {
-        return Stream.of(
-                        regions,
-                        totalRegions,
-                        registeredOctets,
-                        managedOctets,
-                        connections,
-                        completionEntries,
-                        workEntries,
-                        readRequests,
-                        receives,
-                        sharedReceiveQueues,
-                        listeners,
-                        protectionDomains)
-                .allMatch(quota -> quota.used() == 0);
+        return all().allMatch(quota -> quota.used() == 0);
     }
 }

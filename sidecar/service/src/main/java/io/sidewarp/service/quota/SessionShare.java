@@ -59,6 +59,11 @@ public final class SessionShare extends Quota {
     }
 
     @Override
+    public synchronized long ceiling() {
+        return shared.quota.share(user, used);
+    }
+
+    @Override
     public synchronized long used() {
         return used;
     }

@@ -42,6 +42,15 @@ public final class SharedQuota<H> {
         return true;
     }
 
+    /**
+     * Returns the largest amount that one part of a holder may have now, in small steps.
+     *
+     * @param own amount that this part holds already
+     */
+    public synchronized long share(H holder, long own) {
+        return Math.max(0, (limit - (used - own) - (used(holder) - own)) / 3);
+    }
+
     /** Gives an amount back. */
     public synchronized void give(H holder, long amount) {
         long left = used(holder) - amount;

@@ -237,6 +237,11 @@ public final class SessionRegistry {
         return peer.isPrivileged(ownUid);
     }
 
+    /** Asks all sessions, each on its own thread. */
+    public <T> CompletableFuture<List<T>> collectAll(Function<SidecarSession, T> question) {
+        return collect(every -> true, question);
+    }
+
     private <T> CompletableFuture<List<T>> collect(
             Predicate<SidecarSession> which, Function<SidecarSession, T> question) {
         List<CompletableFuture<T>> answers = sessions.values().stream()
@@ -263,11 +268,9 @@ public final class SessionRegistry {
 
     /** Returns the current activity of all sessions. */
     public CompletableFuture<Activity> activity() {
-        return collect(
-                        every -> true,
-                        session -> new Activity(
-                                session.connections().workUnderWay(),
-                                session.connections().octetsMoved()))
+        return collectAll(session -> new Activity(
+                        session.connections().workUnderWay(),
+                        session.connections().octetsMoved()))
                 .thenApply(all -> all.stream()
                         .reduce(new Activity(0, 0), (a, b) -> new Activity(a.work + b.work, a.octets + b.octets)));
     }
@@ -282,13 +285,13 @@ public final class SessionRegistry {
 
     /** Closes all connections gracefully. */
     public CompletableFuture<Void> disconnectAll() {
-        return collect(every -> true, session -> session.connections().disconnectAll())
+        return collectAll(session -> session.connections().disconnectAll())
                 .thenCompose(all -> CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)));
     }
 
     /** Ends all sessions. The result is complete when nothing is left. */
     public CompletableFuture<Void> endAll() {
-        return collect(every -> true, session -> end(session, ApiError.draining()))
+        return collectAll(session -> end(session, ApiError.draining()))
                 .thenCompose(all -> CompletableFuture.allOf(releasing.toArray(CompletableFuture[]::new)));
     }
 

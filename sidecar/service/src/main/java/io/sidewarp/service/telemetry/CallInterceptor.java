@@ -20,6 +20,7 @@ import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
 import io.opentelemetry.context.propagation.TextMapGetter;
+import io.sidewarp.service.error.ApiError;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -70,6 +71,9 @@ public final class CallInterceptor implements ServerInterceptor {
             @Override
             public void close(Status status, Metadata trailers) {
                 end(span, method, begin, status);
+                if (!status.isOk()) {
+                    record(method, status, trailers);
+                }
                 super.close(status, trailers);
             }
         };
@@ -79,6 +83,20 @@ public final class CallInterceptor implements ServerInterceptor {
                                 TRACE, io.opentelemetry.context.Context.root().with(span))
                 : Context.current();
         return new CancelListener<>(Contexts.interceptCall(context, observed, headers, next), span);
+    }
+
+    /** Keeps a failure for the status page. A cancellation comes from the caller, or from the end of its session. */
+    private void record(MethodDescriptor<?, ?> method, Status status, Metadata trailers) {
+        if (status.getCode() != Status.Code.CANCELLED) {
+            telemetry
+                    .errors()
+                    .add(
+                            "call " + method.getBareMethodName(),
+                            "",
+                            status.getCode(),
+                            String.valueOf(status.getDescription()),
+                            ApiError.retry(status.asRuntimeException(trailers)));
+        }
     }
 
     private Span startSpan(MethodDescriptor<?, ?> method, Metadata headers) {

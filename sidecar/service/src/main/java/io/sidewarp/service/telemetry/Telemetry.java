@@ -48,6 +48,7 @@ public final class Telemetry implements AutoCloseable {
     private final WorkTotals work;
     private final ConnectionMetrics connections;
     private final AssociationMetrics associations;
+    private final RecentErrors errors = new RecentErrors();
 
     private Telemetry(
             OpenTelemetrySdk sdk, PrometheusMetricReader prometheus, AdvancedConfig.Telemetry config, boolean tracing) {
@@ -142,6 +143,10 @@ public final class Telemetry implements AutoCloseable {
 
     public AssociationMetrics associations() {
         return associations;
+    }
+
+    public RecentErrors errors() {
+        return errors;
     }
 
     /** Registers a gauge whose value is asked for at each collection. */

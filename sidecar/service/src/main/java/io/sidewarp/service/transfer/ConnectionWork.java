@@ -155,6 +155,11 @@ public final class ConnectionWork extends PolledWork {
         return !sendPermitted && sendOutstanding > 0;
     }
 
+    /** Returns whether work of Queue calls or rings waits for a place on the send queue. */
+    public boolean awaitsSendQueue() {
+        return !waitingForSpace.isEmpty();
+    }
+
     /** Counts a work request from a Queue call or a ring that was begun or refused. */
     void onPosted() {
         posts.increment();

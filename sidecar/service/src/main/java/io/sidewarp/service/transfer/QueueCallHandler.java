@@ -198,6 +198,11 @@ public final class QueueCallHandler implements StreamObserver<QueueRequest>, Wor
         closeWhenDone();
     }
 
+    /** Returns whether the next work waits for a credit, which a completion that was read gives back. */
+    boolean awaitsCredit() {
+        return posted < work.size() && outstanding >= credits;
+    }
+
     private void send() {
         while (!unsent.isEmpty() && observer.isReady()) {
             QueueCompletions.Builder completions = QueueCompletions.newBuilder();
@@ -284,6 +289,7 @@ public final class QueueCallHandler implements StreamObserver<QueueRequest>, Wor
 
     private void refuse(SessionTransfers current, Refusal refusal) {
         unsignaled.completes(current.connections());
+        current.record(refusal, item);
         refused(CompletionProtos.refused(item, refusal));
     }
 

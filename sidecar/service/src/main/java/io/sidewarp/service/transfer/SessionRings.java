@@ -147,6 +147,13 @@ public final class SessionRings {
         return all;
     }
 
+    /** Returns the number of work rings whose entries wait for room in their completion ring. */
+    public long ringsWithoutRoom() {
+        return workRings().stream()
+                .filter(ring -> ring.isHeldBack() && !ring.awaitsSpace())
+                .count();
+    }
+
     /** Returns why entries wait in rings. */
     PostCount.Hold hold() {
         PostCount.Hold hold = PostCount.Hold.NONE;

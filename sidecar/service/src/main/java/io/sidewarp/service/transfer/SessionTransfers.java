@@ -116,11 +116,32 @@ public final class SessionTransfers {
         return Integer.compareUnsigned(wanted, limit) > 0 ? limit : wanted;
     }
 
+    /** Keeps refused work for the status page. The end of a connection is kept once, and not with all work after it. */
+    void record(Refusal refusal, WorkItem refused) {
+        if (!refusal.isFlushed()) {
+            context.telemetry()
+                    .errors()
+                    .add(
+                            refused.sharedReceives == 0
+                                    ? "connection " + Long.toUnsignedString(refused.connection)
+                                    : "shared receive queue " + Long.toUnsignedString(refused.sharedReceives),
+                            context.name(),
+                            refusal.code(),
+                            refusal.message(),
+                            refusal.retry());
+        }
+    }
+
     void add(QueueCallHandler call) {
         if (ended) {
             throw ApiError.sessionEnded();
         }
         calls.add(call);
+    }
+
+    /** Returns the number of Queue calls whose next work waits for a credit. */
+    public long callsWithoutCredit() {
+        return calls.stream().filter(QueueCallHandler::awaitsCredit).count();
     }
 
     void remove(QueueCallHandler call) {

@@ -379,6 +379,7 @@ final class WorkRingReader implements PolledSources.Source {
 
     private void refuse(RingSink sink, @Nullable Refusal refusal) {
         if (refusal != null) {
+            transfers.record(refusal, item);
             sink.refused(CompletionProtos.refused(item, refusal));
         }
     }

@@ -74,6 +74,14 @@ class ErrorTableTest {
     }
 
     @Test
+    void adviceInWordsIsThatOfTheDocumentation() {
+        for (Retry retry : List.of(Retry.RETRY_NEVER, Retry.RETRY_AFTER_RECONNECTING, Retry.RETRY_LATER)) {
+            assertThat(lines())
+                    .anyMatch(line -> line.startsWith("| " + words(retry) + " | " + ErrorTable.advice(retry)));
+        }
+    }
+
+    @Test
     void everyErrorOfTheRfcsIsDocumentedByItsName() {
         Map<String, String> documented = rows().stream()
                 .collect(Collectors.toMap(row -> row.layer + "/" + row.type + "/" + row.code, Row::name));

@@ -47,6 +47,17 @@ class SessionShareTest {
     }
 
     @Test
+    void ceilingIsTheLargestAmountThatCanBeTaken() {
+        second.take(1);
+        ofAnother.take(2);
+        first.take(1);
+
+        assertThat(first.ceiling()).isEqualTo(2);
+        first.take(first.ceiling() - first.used());
+        assertThatThrownBy(() -> first.take(1)).isInstanceOf(StatusRuntimeException.class);
+    }
+
+    @Test
     void whatIsGivenBackIsForAll() {
         first.take(4);
         first.give(4);
