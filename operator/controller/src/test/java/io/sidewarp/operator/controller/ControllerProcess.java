@@ -108,6 +108,11 @@ public final class ControllerProcess implements AutoCloseable {
         return new ControllerProcess(kubeconfig, namespace, settings, arguments);
     }
 
+    /** Returns the port of health, metrics and the status page. */
+    int httpPort() {
+        return httpPort;
+    }
+
     private Optional<String> get(String path) throws InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + httpPort + path))
                 .timeout(REQUEST_LIMIT)

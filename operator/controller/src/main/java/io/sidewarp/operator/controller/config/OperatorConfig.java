@@ -57,6 +57,10 @@ public interface OperatorConfig {
     @WithDefault("5s")
     Duration apiServerRetry();
 
+    /** Flag: the controller serves the status page, to browsers on the same host only. */
+    @WithDefault("true")
+    boolean statusPage();
+
     /** The injection webhook. */
     Webhook webhook();
 

@@ -46,6 +46,7 @@ final class PodAdmission implements AdmissionRequestHandler {
     private final PodMutator mutator;
     private final NamespaceFacts facts;
     private final OwnerWarnings ownerWarnings;
+    private final PodReviews reviews;
     private final MeterRegistry meters;
     private final Tracer tracer;
 
@@ -53,11 +54,13 @@ final class PodAdmission implements AdmissionRequestHandler {
             PodMutator mutator,
             NamespaceFacts facts,
             OwnerWarnings ownerWarnings,
+            PodReviews reviews,
             MeterRegistry meters,
             Tracer tracer) {
         this.mutator = mutator;
         this.facts = facts;
         this.ownerWarnings = ownerWarnings;
+        this.reviews = reviews;
         this.meters = meters;
         this.tracer = tracer;
         // Alerts need a series before the first event is counted.
@@ -82,6 +85,9 @@ final class PodAdmission implements AdmissionRequestHandler {
             AdmissionResponse response = decide(pod, namespace, span);
             if (!Boolean.TRUE.equals(request.getDryRun())) {
                 ownerWarnings.tell(pod, namespace, response.getWarnings());
+                if (!PodMutator.hasSidecar(pod)) {
+                    reviews.add(namespace, nameOf(pod), response);
+                }
             }
             return response;
         } finally {

@@ -58,6 +58,7 @@ public class WebhookServer implements AutoCloseable {
     private final CertificateStore certificates;
     private final NamespaceFacts facts;
     private final OwnerWarnings ownerWarnings;
+    private final PodReviews reviews = new PodReviews();
     private final KubernetesClient client;
     private final MeterRegistry meters;
     private final OpenTelemetry telemetry;
@@ -91,6 +92,7 @@ public class WebhookServer implements AutoCloseable {
                 new PodMutator(config.sidecarImage(), config.version()),
                 facts,
                 ownerWarnings,
+                reviews,
                 meters,
                 telemetry.getTracer("sidewarp-controller")));
         facts.start();
@@ -100,6 +102,11 @@ public class WebhookServer implements AutoCloseable {
     /** Returns whether the webhook can decide about pods and is not shutting down. */
     public boolean isReady() {
         return port != 0 && !ending && facts.isReady();
+    }
+
+    /** Returns the recent decisions about pods. */
+    public PodReviews reviews() {
+        return reviews;
     }
 
     /** Returns the port, or 0 while the webhook does not listen. */
