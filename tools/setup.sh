@@ -169,6 +169,9 @@ cpio cpio
 depmod kmod
 xz xz-utils'
 
+# Browser that shows the status pages. Without this tool the tests of the pages are skipped.
+readonly BROWSER_TOOLS='chromium-headless-shell chromium-headless-shell'
+
 # Tool that checks the chart's Prometheus rules. Without this tool that test is skipped.
 readonly CHART_TOOLS='promtool prometheus'
 
@@ -241,6 +244,7 @@ need_test_tools() {
   want_siw_tools
   want_tools "the checks of the chart's Prometheus rules" "$CHART_TOOLS"
   want_tools 'the test of profiles' "$PROFILE_TOOLS"
+  want_tools 'the tests of the status pages' "$BROWSER_TOOLS"
 }
 
 # Installs all that the commands and the tests need. Without the right to install, prints what to install and stops.

@@ -6,6 +6,7 @@ package io.sidewarp.operator.testing;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
 import java.net.URI;
@@ -30,6 +31,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import javax.imageio.IIOImage;
+import javax.imageio.ImageIO;
+import javax.imageio.ImageWriteParam;
+import javax.imageio.ImageWriter;
+import javax.imageio.stream.ImageOutputStream;
 
 /** Chromium without a display, which tests control by the DevTools protocol. Shows one page. */
 public final class Browser implements AutoCloseable {
@@ -107,11 +113,23 @@ public final class Browser implements AutoCloseable {
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
     }
 
-    /** Writes what the window shows into a PNG file. */
+    /** Writes what the window shows into a PNG file, which is smaller than the browser's. */
     public void screenshot(Path file) throws IOException {
-        JsonNode picture = command("Page.captureScreenshot", Map.of("format", "png"));
+        JsonNode answer = command("Page.captureScreenshot", Map.of("format", "png"));
+        byte[] png = Base64.getDecoder().decode(answer.get("data").asText());
+        IIOImage picture = new IIOImage(ImageIO.read(new ByteArrayInputStream(png)), null, null);
+        ImageWriter writer = ImageIO.getImageWritersByFormatName("png").next();
+        ImageWriteParam parameters = writer.getDefaultWriteParam();
+        parameters.setCompressionMode(ImageWriteParam.MODE_EXPLICIT);
+        parameters.setCompressionQuality(0);
         Files.createDirectories(file.toAbsolutePath().getParent());
-        Files.write(file, Base64.getDecoder().decode(picture.get("data").asText()));
+        Files.deleteIfExists(file);
+        try (ImageOutputStream output = ImageIO.createImageOutputStream(file.toFile())) {
+            writer.setOutput(output);
+            writer.write(null, picture, parameters);
+        } finally {
+            writer.dispose();
+        }
     }
 
     /** Returns the errors and violations of policies that the page has caused so far. */
