@@ -44,8 +44,9 @@ public record SidecarProfileSpec(
         @JsonPropertyDescription(
                 "Number of devices that a pod requests: by a ResourceClaim where the cluster uses these, otherwise as"
                         + " sidewarp.io/rnic. The pod runs only on a node that has as many free devices. With nicPolicy,"
-                        + " each device is a network interface of the pod. The sidecar gets the device nodes, but always"
-                        + " carries out RDMA with its own engine, over TCP or SCTP.")
+                        + " each device is a network interface of the pod. The sidecar gets the device nodes. It carries"
+                        + " out RDMA with its own engine, over TCP or SCTP, unless rnics is 1 and the setting"
+                        + " sidewarp.provider is auto: then it uses the device.")
         @Min(0)
         @Max(16)
         @Default("0")
