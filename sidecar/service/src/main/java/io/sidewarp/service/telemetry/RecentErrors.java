@@ -16,8 +16,9 @@ import java.util.regex.Pattern;
  */
 public final class RecentErrors {
 
-    /** STag in a message, with the tagged offset that may follow. */
-    private static final Pattern STAG = Pattern.compile("STag 0x[0-9a-fA-F]+(, tagged offset 0x[0-9a-fA-F]+)?");
+    /** STag in a message, with the tagged offset that may follow. Regions are described by their STags, too. */
+    private static final Pattern STAG =
+            Pattern.compile("(STag|region) 0x[0-9a-fA-F]+(, tagged offset 0x[0-9a-fA-F]+)?");
 
     private final RecentEvents<Failure> failures = new RecentEvents<>();
 
@@ -45,7 +46,8 @@ public final class RecentErrors {
     }
 
     private static Failure withoutStag(Failure failure) {
-        String message = STAG.matcher(failure.message).replaceAll("an STag");
+        String message = STAG.matcher(failure.message)
+                .replaceAll(stag -> stag.group(1).equals("region") ? "a region" : "an STag");
         return new Failure(failure.where, failure.session, failure.status, message, failure.advice);
     }
 }
