@@ -22,6 +22,8 @@ import java.nio.channels.Channels;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.SeekableByteChannel;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Stores the files that clients push, and offers the files that clients pull. */
 final class CopyServer implements Server.GreetedHandler {
@@ -31,6 +33,9 @@ final class CopyServer implements Server.GreetedHandler {
     private final boolean readOnly;
     private final long maxSize;
     private final ConnectionFlags flags;
+
+    /** Directories that clients have made. A client connects again after a failure, and then sets permissions. */
+    private final Set<String> made = ConcurrentHashMap.newKeySet();
 
     /**
      * @param readOnly true to reject all pushed files
@@ -128,6 +133,9 @@ final class CopyServer implements Server.GreetedHandler {
         FileName name = FileName.of(make.name());
         checkWritable(name);
         boolean created = directory.makeDirectory(name, make.mode() & Permissions.ALL);
+        if (created) {
+            made.add(name.toString());
+        }
         channel.send(new CopyMessage.Made(created));
         return (created ? "made the directory " : "found the directory ") + name;
     }
@@ -135,6 +143,12 @@ final class CopyServer implements Server.GreetedHandler {
     private String restrict(Channel<CopyMessage> channel, CopyMessage.Restrict restrict) throws IOException {
         FileName name = FileName.of(restrict.name());
         checkWritable(name);
+        if (!made.contains(name.toString())) {
+            throw new Failure(
+                    ExitCode.NO_PERMISSION,
+                    "\"" + name
+                            + "\" keeps its permissions: no client has made this directory since the server started");
+        }
         directory.restrict(name, restrict.mode());
         channel.send(new CopyMessage.Stored());
         return "restricted the directory " + name;
