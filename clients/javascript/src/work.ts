@@ -3,7 +3,7 @@
 
 // Work requests and their completions.
 
-import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Connection } from './connection.js';
 import { codeName, retryName, WorkError } from './errors.js';
 import {
@@ -66,7 +66,8 @@ export class Work {
   ) {
     const shared = receiver.isShared;
     const target = shared ? { sharedReceiveQueue: receiver.id } : { connection: receiver.id };
-    this.message = create(WorkRequestSchema, { ...target, work, fence, withFlush });
+    // A value that does not fit fails here, and not in the stream of a queue, where it would end all other work.
+    this.message = checked(WorkRequestSchema, { ...target, work, fence, withFlush });
     const kind = work?.case;
     this.carriesData = kind === 'write' || kind === 'send' || kind === 'immediate';
     this.isAnswered =
@@ -218,12 +219,19 @@ function elements(local: Local) {
 
 function place(remote: Remote) {
   return remote instanceof RemoteAddress
-    ? create(RemoteAddressSchema, { stag: remote.stag, taggedOffset: remote.taggedOffset })
+    ? { stag: remote.stag, taggedOffset: remote.taggedOffset }
     : checked(RemoteAddressSchema, remote);
 }
 
 function word(number: bigint | number): bigint;
 function word(number: bigint | number | undefined): bigint | undefined;
 function word(number: bigint | number | undefined): bigint | undefined {
-  return number === undefined ? undefined : BigInt.asUintN(64, long(number, 'a number of 64 bits'));
+  if (number === undefined) {
+    return undefined;
+  }
+  const value = long(number, 'a number of 64 bits');
+  if (value < -(2n ** 63n) || value >= 2n ** 64n) {
+    throw new RangeError(`${value} has more than 64 bits`);
+  }
+  return BigInt.asUintN(64, value);
 }

@@ -195,6 +195,20 @@ test('a misspelt field never reaches the sidecar', limit, async () => {
   assert.throws(() => connection.write(ours.slice(0, 1), pair.remote, { imediate: 5 }), /did you mean "immediate"/);
 });
 
+test('a value that does not fit leaves the other work of a queue alone', limit, async () => {
+  const { connection, queue, ours, remote } = pair;
+  const part = ours.slice(0, 8);
+  const write = queue.write(connection, part, remote);
+  assert.throws(() => queue.send(connection, part, { invalidate: -1 }), /invalidateStag cannot be -1/);
+  assert.throws(() => queue.enable(connection, ours, 2 ** 32), /key cannot be 4294967296/);
+  assert.throws(() => queue.read(connection, part, remote.plus(2n ** 64n)), /taggedOffset cannot be/);
+  assert.throws(() => queue.read(connection, part, remote, { fence: 'no' }), /fence cannot be "no"/);
+  assert.throws(() => queue.fetchAdd(connection, remote, 2n ** 64n), RangeError);
+  assert.throws(() => queue.immediate(connection, -(2n ** 63n) - 1n), RangeError);
+  assert.equal((await write).status, 'SUCCESS');
+  assert.equal((await queue.fetchAdd(connection, remote, 2n ** 64n - 1n)).status, 'SUCCESS');
+});
+
 test('a rejection brings the private data of the peer', limit, async () => {
   const dial = pair.left.dial(`127.0.0.1:${pair.listener.port}`, { privateData: Buffer.from('may I?') });
   const rejected = assert.rejects(dial, (error) => {
