@@ -219,11 +219,13 @@ export class Connection {
 
   /** @internal Begins to disconnect, behind all work of queues. */
   async startDisconnect(abort: boolean, timeout: number): Promise<void> {
+    const begin = performance.now();
     if (!abort) {
-      await this.sent();
+      await this.sent(timeout);
     }
     const request = { connection: this.id, abort, afterPosts: abort ? 0 : this.posted };
-    await this.session.call(ConnectionService.method.disconnect, request, { timeout });
+    const rest = Math.max(0, timeout - (performance.now() - begin));
+    await this.session.call(ConnectionService.method.disconnect, request, { timeout: rest });
   }
 
   /** @internal Returns whether earlier data is not confirmed, and the application was not told. */
@@ -294,10 +296,12 @@ export class Connection {
     this.ended.end(reason);
   }
 
-  /** Returns when all work of queues is with the sidecar. */
-  private async sent(): Promise<void> {
+  /** Returns when all work of queues is with the sidecar. It waits for credits, and so perhaps for the peer. */
+  private async sent(timeout?: number): Promise<void> {
     if (this.waiting > 0) {
-      await new Promise<void>((resolve) => this.idle.add(resolve));
+      const idle = new Mailbox<void>();
+      this.idle.add(() => idle.put());
+      await idle.take(`the credits for the work of connection ${this.id}`, timeout);
     }
   }
 }

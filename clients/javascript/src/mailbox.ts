@@ -3,6 +3,9 @@
 
 import { SidewarpError } from './errors.js';
 
+/** Longest time that setTimeout can wait, in milliseconds: 24 days. It would take a longer one for 1 ms. */
+export const LONGEST_TIMER = 2 ** 31 - 1;
+
 interface Taker<T> {
   resolve: (item: T) => void;
   reject: (reason: Error) => void;
@@ -46,7 +49,11 @@ export class Mailbox<T> {
     this.takers.clear();
   }
 
-  /** Returns the next item. Waits at most `timeout` milliseconds for it; `what` names it in the error. */
+  /**
+   * Returns the next item. Waits at most `timeout` milliseconds for it; `what` names it in the error.
+   *
+   * More than LONGEST_TIMER is no limit.
+   */
   take(what: string, timeout?: number): Promise<T> {
     if (this.items.length > 0) {
       return Promise.resolve(this.items.shift()!);
@@ -57,7 +64,7 @@ export class Mailbox<T> {
     return new Promise((resolve, reject) => {
       const taker: Taker<T> = { resolve, reject };
       this.takers.add(taker);
-      if (timeout !== undefined) {
+      if (timeout !== undefined && timeout <= LONGEST_TIMER) {
         const timer = setTimeout(() => {
           this.takers.delete(taker);
           reject(late(what, timeout));

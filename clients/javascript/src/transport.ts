@@ -8,7 +8,7 @@ import type { DescMessage, DescMethod, DescMethodUnary, MessageShape } from '@bu
 import { create, fromBinary, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import * as grpc from '@grpc/grpc-js';
 import { fromStatus, type SidewarpError } from './errors.js';
-import { late } from './mailbox.js';
+import { late, LONGEST_TIMER } from './mailbox.js';
 
 export const DEFAULT_API = 'unix:///run/sidewarp/api.sock';
 
@@ -102,10 +102,12 @@ export class Transport {
     const call = this.call(method, request, Infinity);
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(late(`the answer to ${method.name}`, this.timeout));
-        call.then(undo, () => {});
-      }, this.timeout);
+      if (this.timeout <= LONGEST_TIMER) {
+        timer = setTimeout(() => {
+          reject(late(`the answer to ${method.name}`, this.timeout));
+          call.then(undo, () => {});
+        }, this.timeout);
+      }
     });
     try {
       return await Promise.race([call, limit]);

@@ -62,6 +62,32 @@ test('close throws when data may be lost', limit, async () => {
   await pair.close();
 });
 
+test('close does not wait for the credits of a peer that stands still', limit, async () => {
+  const pair = await Pair.open(other, mortal);
+  // Longer than any timer: no limit.
+  const session = await other.connect({ timeout: Infinity });
+  const dialing = session.dial(`127.0.0.1:${pair.listener.port}`);
+  await pair.listener.accept();
+  const connection = await dialing;
+  const local = await session.region(4096);
+  const queue = await session.queue({ outstanding: 2 });
+  session.transport.timeout = 2000;
+  await queue.write(connection, local, pair.remote);
+  mortal.process.kill('SIGSTOP');
+  try {
+    const reads = Array.from({ length: 10 }, () => queue.read(connection, local, pair.remote));
+    await assert.rejects(connection.close(), (error) => {
+      assert.ok(error instanceof UnconfirmedError);
+      return /the credits for the work of connection \d+ did not come within 2000 ms/.test(error.message);
+    });
+    await assert.rejects(reads.at(-1), { name: 'WorkError' });
+  } finally {
+    mortal.process.kill('SIGCONT');
+  }
+  await session.close();
+  await pair.close();
+});
+
 test('the volume that is not mounted is explained', limit, async () => {
   const session = await connect({ api: other.api, volume: '/nonexistent' });
   await assert.rejects(session.region(4096), /SIDEWARP_VOLUME/);
