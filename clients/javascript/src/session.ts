@@ -147,8 +147,10 @@ export class Session {
   async call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: Init<I>,
-    { timeout = this.transport.timeout }: { timeout?: number } = {},
+    options: { timeout?: number } = {},
   ): Promise<MessageShape<O>> {
+    check('the options of call', options, ['timeout']);
+    const { timeout = this.transport.timeout } = options;
     return this.transport.call(method, this.request(method, request), timeout);
   }
 
@@ -259,7 +261,9 @@ export class Session {
   }
 
   /** Opens a work queue. `outstanding` is the number of requests under way at a time; 0 is the sidecar's default. */
-  async queue({ outstanding = 0 }: { outstanding?: number } = {}): Promise<Queue> {
+  async queue(options: { outstanding?: number } = {}): Promise<Queue> {
+    check('the options of queue', options, ['outstanding']);
+    const { outstanding = 0 } = options;
     const queue = new Queue(this);
     await queue.open(outstanding);
     return this.own(queue);

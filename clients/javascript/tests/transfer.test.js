@@ -193,6 +193,8 @@ test('a misspelt field never reaches the sidecar', limit, async () => {
   await assert.rejects(session.call(v1.TransferService.method.write, request), /did you mean "taggedOffset"/);
   assert.equal((await theirs.load(0, 1))[0], 0);
   assert.throws(() => connection.write(ours.slice(0, 1), pair.remote, { imediate: 5 }), /did you mean "immediate"/);
+  await assert.rejects(session.queue({ outstandin: 1 }), /did you mean "outstanding"/);
+  await assert.rejects(session.call(v1.DeviceService.method.getDevice, {}, { timout: 1 }), /did you mean "timeout"/);
 });
 
 test('a value that does not fit leaves the other work of a queue alone', limit, async () => {
