@@ -18,7 +18,6 @@ import { Access, supervise } from 'sidewarp';
 const SLOTS = 64;
 const SLOT = 16 << 10;
 // A slot begins with the version, the lengths of key and value, and a checksum of these three, the key and the value.
-// The version of a free slot is 0.
 const CHECKSUM = 16;
 const BODY = 20;
 const [role, address, key, count = '1'] = process.argv.slice(2);
@@ -85,7 +84,9 @@ async function serve(session) {
   // The STag is another one after the death of this sidecar. Clients learn it when they connect again.
   const listener = await session.listen(Number(address), { privateData: table.address.encode() });
   console.log(`listening at port ${listener.port}${table.fileExisted ? ', and the table is still there' : ''}`);
-  await Promise.all([tick(table, listener), welcome(listener)]);
+  const ends = [tick(table, listener), welcome(listener)].map((end) => end.finally(() => listener.close()));
+  // The clock completes its slot, so that the next attempt finds no torn one.
+  await Promise.all(ends).finally(() => Promise.allSettled(ends));
 }
 
 // These numbers outlive failures.
