@@ -16,6 +16,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -63,16 +65,16 @@ class Cache {
             byte[] answer = load(session, directory, name);
             incoming.accept(ConnectionOptions.builder().privateData(answer).build());
         } catch (IOException e) {
-            incoming.reject(e.getMessage().getBytes(StandardCharsets.UTF_8));
+            incoming.reject("there is no such file".getBytes(StandardCharsets.UTF_8));
         }
     }
 
     /** Returns the private data for a client. */
     private synchronized byte[] load(Session session, Path directory, String name) throws IOException {
         Path path = directory.resolve(name);
-        // Nothing outside of the directory is served.
-        if (!directory.equals(path.getParent()) || !Files.isRegularFile(path)) {
-            throw new IOException("there is no file " + name);
+        // Nothing outside of the directory is served, and no link, which can lead out of it.
+        if (!directory.equals(path.getParent()) || !Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
+            throw new NoSuchFileException(name);
         }
         if (!loaded.containsKey(name)) {
             long length = Files.size(path);

@@ -10,17 +10,17 @@
 
 import { open, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Access, connect, RejectedError, SidewarpError } from 'sidewarp';
+import { Access, connect, RejectedError } from 'sidewarp';
 
 const BLOCK = 256 << 10;
 const BLOCKS_UNDER_WAY = 8;
 
-/** Returns the private data for a client: address and length of a file. */
+/** Returns the private data for a client, address and length of a file, or undefined if there is no such file. */
 async function load(session, cache, directory, name) {
   const files = (await readdir(directory, { withFileTypes: true })).filter((entry) => entry.isFile());
-  // Nothing outside of the directory is served.
+  // Nothing outside of the directory is served, and no link, which can lead out of it.
   if (!files.some((entry) => entry.name === name)) {
-    throw new Error(`there is no file ${name}`);
+    return undefined;
   }
   if (!cache.has(name)) {
     const content = await readFile(join(directory, name));
@@ -44,14 +44,11 @@ async function serve(port, directory) {
     // The private data of the client is the name of the file. The answer of the server needs no message either.
     const incoming = await listener.request();
     try {
-      await incoming.accept({ privateData: await load(session, cache, directory, incoming.privateData.toString()) });
+      const privateData = await load(session, cache, directory, incoming.privateData.toString());
+      await (privateData ? incoming.accept({ privateData }) : incoming.reject(Buffer.from('there is no such file')));
     } catch (error) {
-      if (error instanceof SidewarpError) {
-        // The client has left, or the shared volume is full. The request lapses.
-        console.log('cannot serve:', error.message);
-      } else {
-        await incoming.reject(Buffer.from(error.message));
-      }
+      // The client has left, the shared volume is full, or the file cannot be read. The request lapses.
+      console.log('cannot serve:', error.message);
     }
   }
 }

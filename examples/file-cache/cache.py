@@ -27,9 +27,9 @@ def serve(port, directory):
     def load(session, name):
         """Returns the private data for a client: address and length of a file."""
         path = directory / name
-        # Nothing outside of the directory is served.
-        if path.name != name or not path.is_file():
-            raise FileNotFoundError(f"there is no file {name}")
+        # Nothing outside of the directory is served, and no link, which can lead out of it.
+        if path.name != name or path.is_symlink() or not path.is_file():
+            raise FileNotFoundError(path)
         if name not in cache:
             length = path.stat().st_size
             # A region has at least one byte.
@@ -47,9 +47,10 @@ def serve(port, directory):
             # The private data of the client is the name of the file. The answer of the server needs no message either.
             incoming = listener.request()
             try:
-                incoming.accept(private_data=load(session, incoming.private_data.decode(errors="replace")))
-            except OSError as e:
-                incoming.reject(str(e).encode())
+                try:
+                    incoming.accept(private_data=load(session, incoming.private_data.decode(errors="replace")))
+                except OSError:
+                    incoming.reject(b"there is no such file")
             except sidewarp.SidewarpError as e:
                 # The client has left, or the shared volume is full. The request lapses.
                 print("cannot serve:", e, flush=True)

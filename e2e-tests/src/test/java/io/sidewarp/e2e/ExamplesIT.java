@@ -186,9 +186,9 @@ class ExamplesIT {
         OwnedProcess outside = start(client, left, "get", address, "../secret", copy.toString());
 
         assertThat(missing.awaitExit()).isEqualTo(1);
-        assertThat(missing.output()).last().isEqualTo("rejected: there is no file missing");
+        assertThat(missing.output()).last().isEqualTo("rejected: there is no such file");
         assertThat(outside.awaitExit()).isEqualTo(1);
-        assertThat(outside.output()).last().isEqualTo("rejected: there is no file ../secret");
+        assertThat(outside.output()).last().isEqualTo("rejected: there is no such file");
         assertThat(server.output()).contains("loaded large");
     }
 }
