@@ -122,6 +122,11 @@ export abstract class Region {
     this.length = Number(description.length);
   }
 
+  /** @internal */
+  get isClosed(): boolean {
+    return this.closed;
+  }
+
   /** Address for peers. It is only of use with a remote right. */
   get address(): RemoteAddress {
     return new RemoteAddress(this.description.stag, this.description.baseTaggedOffset);

@@ -81,7 +81,7 @@ export interface DialOptions {
   connection?: Connection;
 }
 
-type Owned = Region | Listener | Queue;
+type Owned = Region | Listener | Queue | SharedReceives;
 
 /**
  * A session at a sidecar, with regions, connections, listeners and queues.
@@ -278,7 +278,7 @@ export class Session {
         sharedReceiveQueue: late.sharedReceiveQueue!.id,
       }),
     );
-    return new SharedReceives(this, response.sharedReceiveQueue!);
+    return this.own(new SharedReceives(this, response.sharedReceiveQueue!));
   }
 
   /** Allocates a protection domain, and returns its id. It ends with the session. */
@@ -365,14 +365,15 @@ export class Session {
     return loss;
   }
 
-  /** @internal Closes all objects except regions, for the next attempt of supervised work. */
+  /** @internal Closes all objects except shared regions, for the next attempt of supervised work. */
   async reset(): Promise<void> {
-    for (const made of [...this.owned]) {
-      if (!(made instanceof Region)) {
-        await made.close();
-      }
-    }
+    const made = [...this.owned].filter((object) => !(object instanceof SharedRegion));
+    const receives = made.filter((object) => object instanceof SharedReceives);
+    const others = made.filter((object) => !(object instanceof SharedReceives));
+    await Promise.allSettled(others.map((object) => object.close()));
     await Promise.allSettled(this.news.connections().map((connection) => connection.abort()));
+    // Connections that use shared receives keep them from being destroyed.
+    await Promise.allSettled(receives.map((object) => object.close()));
   }
 
   /** @internal */

@@ -37,5 +37,11 @@ export class SharedReceives {
       const request = { sharedReceiveQueue: this.id };
       await this.session.call(SharedReceiveQueueService.method.destroySharedReceiveQueue, request);
     }
+    this.finish();
+  }
+
+  /** @internal */
+  finish(): void {
+    this.session.forget(this);
   }
 }

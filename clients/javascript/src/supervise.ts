@@ -37,7 +37,7 @@ export class SupervisedSession extends Session {
     }
     const key = JSON.stringify([path, length, access]);
     let region = this.kept.get(key);
-    if (region === undefined) {
+    if (region === undefined || region.isClosed) {
       region = await super.region(length, { path, access, create: 'reuse' });
       this.kept.set(key, region);
     }
@@ -50,7 +50,7 @@ export class SupervisedSession extends Session {
  *
  * When work throws a SidewarpError, it is called again after a pause: with the same session if that lives, and with a
  * new one otherwise. So it begins with its set-up: regions with a path, listeners, connections and queues. Those of the
- * attempt before are closed, except regions. Nothing is repeated by itself: outstanding work of the attempt before may
+ * attempt before are closed, except regions with a path. Nothing is repeated by itself: outstanding work of the attempt before may
  * be done or not.
  *
  * Pauses double from 0.1 s to 5 s, and the real ones are a random part of at least half. Any other exception of work

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { SessionLostError, SidewarpError, UnconfirmedError, connect, supervise } from 'sidewarp';
+import * as v1 from 'sidewarp/v1';
 import { ALL, PATIENCE, Pair, Sidecar } from './sidecar.js';
 
 let mortal, other;
@@ -201,6 +202,27 @@ test('supervised work goes on after the death of its peer', limit, async () => {
   await serving;
   // The sidecar of this side lives, and so its session goes on.
   assert.ok(sessions.length > 1 && new Set(sessions).size === 1);
+});
+
+test('the next attempt finds the regions with a path alone', limit, async () => {
+  const list = v1.SharedReceiveQueueService.method.listSharedReceiveQueues;
+  let attempts = 0;
+  const work = async (session) => {
+    await session.region(4096, { path: 'kept' });
+    const closed = await session.region(4096, { path: 'closed' });
+    assert.deepEqual((await session.regions()).map(({ path }) => path).sort(), ['closed', 'kept']);
+    assert.deepEqual((await session.call(list, {})).sharedReceiveQueues, []);
+    await closed.store('x');
+    const shared = await session.sharedReceives(4);
+    await session.createConnection({ sharedReceiveQueue: shared.id });
+    await session.managedRegion(4096);
+    await closed.close();
+    if (++attempts < 3) {
+      throw new SidewarpError('once more');
+    }
+  };
+  await supervise(work, { api: other.api, volume: other.volume, onFailure: () => {} });
+  assert.equal(attempts, 3);
 });
 
 test('supervision ends with other errors', limit, async () => {
