@@ -306,6 +306,19 @@ def test_supervised_work_goes_on_after_the_death_of_its_peer(mortal, sidecars):
         server.join(PATIENCE)
 
 
+def test_supervised_work_gets_no_region_that_it_has_closed(sidecars):
+    def work(session):
+        first = session.region(4096, "closed")
+        assert session.region(4096, "closed") is first
+        first.close()
+        second = session.region(4096, "closed")
+        second.view()[0] = 1
+        return first.id, second.id
+
+    first, second = sidewarp.supervise(work, api=sidecars[0].api, volume=sidecars[0].volume)
+    assert first != second
+
+
 def test_supervision_ends_with_other_errors():
     with pytest.raises(ZeroDivisionError):
         sidewarp.supervise(lambda session: None, api="unix:///nowhere/api.sock", on_failure=lambda *_: 1 / 0)

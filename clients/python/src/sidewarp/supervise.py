@@ -50,9 +50,10 @@ class SupervisedSession(Session):
 async def keep_region(session: Any, length: int, path: str, access: Access) -> Any:
     """Returns the kept region of a supervised session, or registers it."""
     key = (path, length, access)
-    if key not in session._kept:
-        session._kept[key] = await session._region(length, path, access=access, create="reuse")
-    return session._kept[key]
+    region = session._kept.get(key)
+    if region is None or region._closed:
+        region = session._kept[key] = await session._region(length, path, access=access, create="reuse")
+    return region
 
 
 def supervise(
