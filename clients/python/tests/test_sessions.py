@@ -255,8 +255,8 @@ def test_supervised_work_goes_on_after_the_death_of_its_sidecar(mortal, sidecars
         )
         restarted[0].join(PATIENCE)
         assert existed and failures and [error for error in failures if not error.retry] == []
-        # The view of the first attempt is of the same file.
-        assert len(views) == 2 and views[0][0] == views[1][0] == 200
+        # The view of the first attempt is of the same file. An attempt may begin before the loss of the session is known.
+        assert len(views) >= 2 and views[0][0] == views[-1][0] == 200
         assert target.array("uint64")[0] == 200
         listener.close()
         serving.join(PATIENCE)
