@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
 public final class DemoCommand implements Callable<Integer> {
 
     private static final String JAR_BELOW_ROOT = "sidecar/service/target/quarkus-app/quarkus-run.jar";
-    private static final long PATIENCE_SECONDS = 30;
+    private static final long PATIENCE_SECONDS = 120;
     private static final long MOVE_PATIENCE_SECONDS = 24 * 3600;
 
     @Spec
