@@ -42,6 +42,9 @@ public class LeaderElection {
     private static final int RELEASE_TIMEOUT_MILLIS = 5_000;
     private static final String COMPONENT_LABEL = "app.kubernetes.io/component";
 
+    /** Phases of pods that have ended. Evictions and shutdowns of nodes leave such pods behind for a long time. */
+    private static final Set<String> ENDED = Set.of("Failed", "Succeeded");
+
     /** Name of this replica's pod, which is the name of its host. */
     private static final String IDENTITY = Optional.ofNullable(System.getenv("HOSTNAME"))
             .filter(name -> !name.isBlank())
@@ -83,9 +86,6 @@ public class LeaderElection {
         LOG.info("event=leads-no-longer");
         Quarkus.asyncExit(1);
     }
-
-    /** Phases of pods that have ended. Evictions and shutdowns of nodes leave such pods behind for a long time. */
-    private static final Set<String> ENDED = Set.of("Failed", "Succeeded");
 
     /** Returns all pods of the controller that have not ended and are not being deleted. */
     public static List<Pod> replicas(KubernetesClient client, OperatorConfig config) {
