@@ -31,7 +31,7 @@ class ProgramTest {
         long container = 1024
                 * MEBIBYTE
                 * number(
-                        "limit of memory is (\\d+)Gi plus\\s+the size",
+                        "limit\\s+of\\s+memory\\s+is\\s+(\\d+)Gi\\s+plus\\s+the\\s+size",
                         Files.readString(Path.of("../docs/operations.md")));
 
         assertThat(heap + direct + managed + REST).isLessThanOrEqualTo(container);
