@@ -43,8 +43,8 @@ import org.jspecify.annotations.Nullable;
  * Prepares claims for the kubelet. A claim is prepared once, and stays as it is until it is unprepared. The kubelet
  * retries refused claims; the pod waits meanwhile, and its events show the reason.
  *
- * <p>Claims are prepared and unprepared one after the other. The kubelet waits 45 s for an answer; the client of the API
- * server gives up a request after 15 s.
+ * <p>Claims are prepared and unprepared one after the other. A kubelet that no longer waits for an answer gets none: its
+ * claim is not prepared.
  */
 final class ClaimService extends DRAPluginGrpc.DRAPluginImplBase {
 
