@@ -11,6 +11,8 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
@@ -178,10 +180,8 @@ class StatusPageIT {
                     - {index: 0, pciAddress: "0000:3b:01.0", usedBy: "%2$s/trainer-0"}
                     - {index: 1, pciAddress: "0000:3b:01.1"}
                 """.formatted(Instant.now().truncatedTo(ChronoUnit.SECONDS), namespace), IwarpNode.class);
-        client.resources(IwarpNode.class).withName("worker-1").editStatus(node -> {
-            node.setStatus(reported.getStatus());
-            return node;
-        });
+        // A merge patch names no resourceVersion: the controller may write the object at the same time.
+        client.resource(reported).subresource("status").patch(PatchContext.of(PatchType.JSON_MERGE), reported);
     }
 
     private static void refused(KubernetesClient client, String namespace) {
