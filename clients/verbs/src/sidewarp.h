@@ -83,7 +83,10 @@ int session_call(union record* record, uint16_t type, size_t length);
 int session_send(union record* record, uint16_t type, size_t length, record_handler handler, void* argument);
 /* Errno for a gRPC status code. */
 int status_to_errno(uint32_t code);
-/* Sets the handler of events whose value is this object; NULL removes it. No handler runs any more after a removal. */
+/*
+ * Sets the handler of events whose value is this object; NULL removes it. No handler runs any more after a removal. Can be
+ * called by a handler: no event behind the present record is missed. Type 0 and object 0 hear of the session's end only.
+ */
 int session_watch(uint16_t type, uint64_t object, record_handler handler, void* argument);
 void session_unwatch(uint16_t type, uint64_t object);
 
@@ -94,7 +97,7 @@ void complain(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 #define DEVICE_NAME "sidewarp0"
 
-/* The only device. */
+/* The only device. Zeros follow it: libmlx5 and libefa read a private field behind struct ibv_device. */
 struct ibv_device* device_get(void);
 /* The context that rdma_cm gives to its identifiers. Opened once, never closed. NULL with errno. */
 struct ibv_context* device_shared_context(void);
@@ -122,6 +125,8 @@ void qp_set_state(struct ibv_qp* qp, enum ibv_qp_state state);
  * for the end of the session. Called by the session's thread, behind qp_set_state(IBV_QPS_ERR).
  */
 void qp_on_end(struct ibv_qp* qp, record_handler handler, void* argument);
+/* The queue pair with this number, or NULL. For programs that give rdma_connect a number instead of a queue pair. */
+struct ibv_qp* qp_find(uint32_t number);
 /* Depths that ibv_query_qp reports once the connection is established. */
 void qp_set_depths(struct ibv_qp* qp, uint32_t ird, uint32_t ord);
 
