@@ -100,9 +100,7 @@ class Python:
         begin, messages, previous = clock(), 0, None
         while clock() - begin < seconds:
             for half in range(0, DEPTH, SIGNALED):
-                for work in works[half : half + SIGNALED - 1]:
-                    queue.post_unsignaled(work)
-                signaled = queue.post(works[half + SIGNALED - 1])
+                signaled = queue.post_all(works[half : half + SIGNALED])
                 if previous:
                     previous.wait()
                 previous = signaled

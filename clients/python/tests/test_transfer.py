@@ -101,6 +101,20 @@ def test_unsignaled_work_is_complete_after_drain(pair):
     assert not pair.queue.failures
 
 
+def test_post_all_completes_with_the_last_request(pair):
+    pair.ours.array("uint8")[:] = 5
+    # More than a ring has room for, so that posting waits for room.
+    works = [Work.write(pair.connection, pair.ours[0:8], pair.remote + i % 1000 * 8) for i in range(5000)]
+    pair.queue.post_all(works).wait(PATIENCE)
+    pair.connection.flush()
+    assert (pair.theirs.array("uint8")[:8000] == 5).all()
+    assert pair.queue.outstanding == 0
+    with pytest.raises(ValueError, match="at least one"):
+        pair.queue.post_all([])
+    with pytest.raises(ValueError, match="send work of one connection"):
+        pair.queue.post_all([works[0], Work.receive(pair.connection, pair.ours[0:8])])
+
+
 def test_failure_of_unsignaled_work_is_raised_by_drain(pair):
     closed = pair.left.region(4096)
     work = Work.write(pair.connection, closed[0:8], pair.remote)

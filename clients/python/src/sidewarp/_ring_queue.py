@@ -8,7 +8,7 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
 from sidewarp._layout import *  # noqa: F403
@@ -60,13 +60,34 @@ class RingQueue(Queue):
             full = number > ring.published
         if self._turns:
             self._turns.begin()
-        if full and self._loop is None:
+        if full:
+            self._await_room(ring, number)
+        elif wake:
             self._wake_consumer(ring)
+
+    def _post_silently(self, works: Sequence[Work]) -> None:
+        if not works:
+            return
+        ring = self._sends
+        with self._lock:
+            self._check_usable()
+            # Work that carries data counts as the latest, so that a later answer has to confirm all.
+            carrier = next((work for work in works if work.carries_data), works[0])
+            self._count(carrier, None, len(works))
+            for work in works:
+                ring.put(work.image or work.to_image(), 0)
+            number = ring.accepted
+            full = number > ring.published
+        if full:
+            self._await_room(ring, number)
+
+    def _await_room(self, ring: WorkRing, number: int) -> None:
+        """Wakes the sidecar. In the blocking API, returns when the request with this number is published."""
+        self._wake_consumer(ring)
+        if self._loop is None:
             self._wait(lambda: ring.published >= number, None)
             if ring.published < number and self._end:
                 raise self._end.with_traceback(None)
-        elif wake or full:
-            self._wake_consumer(ring)
 
     def _wake(self) -> None:
         for ring in (self._sends, self._receives):

@@ -9,7 +9,7 @@ import functools
 import logging
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, Optional, ParamSpec, TypeVar, Union
 
@@ -176,6 +176,17 @@ class Queue(OfProcess, _Poster):
             raise ValueError("a receive cannot be unsignaled; use post")
         self._post(work, None, True)
 
+    def post_all(self, works: Sequence[Work], context: Any = None) -> Pending:
+        """Posts work of one connection in order, and returns the last request. The others are unsignaled.
+
+        The last request completes when all are complete. This is the fastest way to stream, because
+        Python's own time for each request is the shortest. Raises ValueError for receives, or for work of several connections.
+        """
+        if not works or any(work.is_receive or work.receiver is not works[0].receiver for work in works):
+            raise ValueError("post_all takes send work of one connection, at least one request; use post for other work")
+        self._post_silently(works[:-1])
+        return self.post(works[-1], context)
+
     def batch(self) -> Batch:
         """Returns a batch, which posts several requests and wakes the sidecar once.
 
@@ -240,12 +251,12 @@ class Queue(OfProcess, _Poster):
         if self._end is not None:
             raise self._end.with_traceback(None)
 
-    def _count(self, work: Work, pending: Optional[Pending]) -> None:
-        """Counts work that is posted now. Needs the lock."""
+    def _count(self, work: Work, pending: Optional[Pending], number: int = 1) -> None:
+        """Counts work that is posted now: `number` requests like this one. Needs the lock."""
         if work.receiver.is_shared:
             return
         connection: Any = work.receiver
-        ticket = connection._count(work.carries_data, 1)
+        ticket = connection._count(work.carries_data, number)
         if pending is not None:
             pending._ticket = ticket
         if not work.is_receive:
@@ -283,6 +294,11 @@ class Queue(OfProcess, _Poster):
     def _post(self, work: Work, pending: Optional[Pending], wake: bool) -> None:
         """Posts work. Without `wake`, the sidecar may sleep until `_wake` is called."""
         raise NotImplementedError
+
+    def _post_silently(self, works: Sequence[Work]) -> None:
+        """Posts unsignaled work of one connection. The sidecar may sleep until more is posted."""
+        for work in works:
+            self._post(work, None, False)
 
     def _wake(self) -> None:
         """Lets the sidecar see all that was posted."""
