@@ -58,19 +58,22 @@ union record {
 typedef void (*record_handler)(void* argument, const union record* record);
 
 /*
- * Opens the session of this process if it is not open, and takes a reference. Returns 0 or an errno: ENODEV without a
- * sidecar. Says on standard error what failed if it is not obvious.
+ * Opens the session of this process if it is not open or was lost. Returns 0 or an errno: ENODEV without a sidecar. Says
+ * on standard error what failed. A session stays open until the process ends.
  */
 int session_acquire(void);
-void session_release(void);
-/* The limits of the device. Valid between session_acquire and session_release. */
+/* True if the sidecar's socket exists. Says on standard error what is missing. */
+bool session_is_possible(void);
+/* The limits of the device. */
 const struct control_device* session_device(void);
 /* Path of the shared volume in this process. */
 const char* session_volume(void);
-/* Path of the socket of the rings. */
-const char* session_socket(void);
+/* 0 if the sidecar can use memory of this process, or EPERM, and a line on standard error that says why not. */
+int session_memory(void);
 /* True once the sidecar has gone or the session has ended, and in a child of fork for objects of its parent. */
 bool session_is_lost(uint64_t generation);
+/* True in a child of fork for objects of its parent, whose rings and descriptors the child must not touch. */
+bool session_is_inherited(uint64_t generation);
 /* Number of the present session, never 0. Objects keep it and compare. */
 uint64_t session_generation(void);
 
@@ -103,6 +106,14 @@ struct ibv_device* device_get(void);
 struct ibv_context* device_shared_context(void);
 /* Queues an asynchronous event for ibv_get_async_event. */
 void device_raise(struct ibv_context* context, const struct ibv_async_event* event);
+/*
+ * Removes the queued events of an object that is about to be destroyed, and waits until `completed`, which `mutex` and
+ * `cond` protect, is the number of its events that the program has taken.
+ */
+void device_forget(struct ibv_context* context, const void* element, pthread_mutex_t* mutex, pthread_cond_t* cond,
+                   const uint32_t* completed);
+/* Raises IBV_EVENT_DEVICE_FATAL in all contexts of a lost session. */
+void device_lost(void);
 
 /* --- Descriptors that count events -------------------------------------------------------------------------------- */
 
@@ -129,6 +140,8 @@ void qp_on_end(struct ibv_qp* qp, record_handler handler, void* argument);
 struct ibv_qp* qp_find(uint32_t number);
 /* Depths that ibv_query_qp reports once the connection is established. */
 void qp_set_depths(struct ibv_qp* qp, uint32_t ird, uint32_t ord);
+/* The queue pair with this number, or NULL. For programs that give rdma_connect a number instead of a queue pair. */
+struct ibv_qp* qp_find(uint32_t number);
 
 /* --- Addresses ---------------------------------------------------------------------------------------------------- */
 
