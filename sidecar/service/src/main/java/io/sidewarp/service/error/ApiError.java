@@ -265,12 +265,13 @@ public final class ApiError {
 
     private static Status.Code code(RegionException.Reason reason) {
         return switch (reason) {
-            case INVALID_PATH, NOT_A_FILE -> Status.Code.INVALID_ARGUMENT;
+            case INVALID_PATH, NOT_A_FILE, NOT_PROCESS_MEMORY -> Status.Code.INVALID_ARGUMENT;
             case NOT_FOUND -> Status.Code.NOT_FOUND;
             case ALREADY_EXISTS -> Status.Code.ALREADY_EXISTS;
             case OUT_OF_BOUNDS -> Status.Code.OUT_OF_RANGE;
             case NO_SPACE, LIMIT -> Status.Code.RESOURCE_EXHAUSTED;
             case NO_PERMISSION -> Status.Code.PERMISSION_DENIED;
+            case UNSUPPORTED -> Status.Code.UNIMPLEMENTED;
             case IO -> Status.Code.UNAVAILABLE;
         };
     }

@@ -5,6 +5,7 @@ package io.sidewarp.service.memory;
 
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.Pd;
+import io.sidewarp.engine.memory.ProcessMemory;
 import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.memory.RegionFileMode;
 import io.sidewarp.service.context.SessionContext;
@@ -30,6 +31,13 @@ public record RegionPlan(Pd domain, RegionAttributes attributes, long queuePair,
 
     /** Memory that the sidecar allocates. */
     public record Managed(long length) implements Backing {}
+
+    /**
+     * Memory of another process.
+     *
+     * @param address virtual address in the process
+     */
+    public record Process(ProcessMemory memory, long address, long length) implements Backing {}
 
     /** Checks a request, and returns its plan. */
     public static RegionPlan of(RegisterRegionRequest request, Pd domain, long queuePair, SessionContext context) {

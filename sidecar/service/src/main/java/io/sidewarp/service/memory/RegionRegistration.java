@@ -7,6 +7,7 @@ import io.grpc.Status;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.ProcessBacking;
 import io.sidewarp.engine.memory.RegionBacking;
 import io.sidewarp.engine.memory.RegionFileMode;
 import io.sidewarp.engine.memory.SharedBacking;
@@ -92,6 +93,17 @@ final class RegionRegistration {
                 yield register(plan, nextId(), ManagedBacking.allocate(managed.length()), false, grant);
             }
             case RegionPlan.Shared shared -> prepareShared(plan, shared, grant);
+            case RegionPlan.Process process -> {
+                // Checks the length before the quota counts it.
+                RegionBacking backing = new ProcessBacking(process.memory(), process.address(), process.length());
+                try {
+                    grant.take(context.quotas().registeredOctets(), process.length());
+                } catch (RuntimeException e) {
+                    backing.close();
+                    throw e;
+                }
+                yield register(plan, nextId(), backing, false, grant);
+            }
         };
     }
 

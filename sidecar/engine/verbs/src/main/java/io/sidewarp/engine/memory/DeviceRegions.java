@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.memory;
 
+import io.sidewarp.engine.memory.RegionException.Reason;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
@@ -35,6 +36,7 @@ public final class DeviceRegions {
      * method throws, the caller still owns the backing.
      *
      * @param registrar registers the memory with the device, or throws {@link RegionException} when the device refuses
+     * @throws RegionException UNSUPPORTED for memory of another process
      * @throws IllegalStateException when the domain is deallocated
      */
     public MemoryRegion register(
@@ -42,13 +44,19 @@ public final class DeviceRegions {
             RegionBacking backing,
             Set<AccessRight> access,
             Function<MemorySegment, Registration> registrar) {
+        if (!(backing instanceof MappedBacking mapped)) {
+            throw new RegionException(
+                    Reason.UNSUPPORTED,
+                    "a device cannot use memory of another process; register a file of the shared volume, or use"
+                            + " the software engine (setting sidewarp.provider=software)");
+        }
         protectionDomain.retainRegion();
         try {
-            Registration registration = registrar.apply(backing.segment());
+            Registration registration = registrar.apply(mapped.segment());
             MemoryRegion region = new MemoryRegion(
                     registration.stag(),
                     protectionDomain,
-                    new RegisteredBacking(backing, registration),
+                    new RegisteredBacking(mapped, registration),
                     new RegionAttributes(access, registration.baseTaggedOffset()),
                     0);
             regions.add(region);
@@ -77,13 +85,13 @@ public final class DeviceRegions {
     }
 
     /** Backing that a device has registered. Closing it revokes the registration, then closes the backing below. */
-    static final class RegisteredBacking implements RegionBacking {
+    static final class RegisteredBacking implements MappedBacking {
 
-        private final RegionBacking backing;
+        private final MappedBacking backing;
         private final Registration registration;
         private boolean revoked;
 
-        RegisteredBacking(RegionBacking backing, Registration registration) {
+        RegisteredBacking(MappedBacking backing, Registration registration) {
             this.backing = backing;
             this.registration = registration;
         }

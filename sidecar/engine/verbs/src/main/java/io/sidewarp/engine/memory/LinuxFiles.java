@@ -35,6 +35,9 @@ final class LinuxFiles {
     private static final int O_DIRECTORY = ARM_FLAGS ? 0x4000 : 0x10000;
     private static final int O_NOFOLLOW = ARM_FLAGS ? 0x8000 : 0x20000;
 
+    private static final int F_GETFL = 3;
+    private static final int O_ACCMODE = 3;
+
     private static final int AT_FDCWD = -100;
     private static final int AT_SYMLINK_NOFOLLOW = 0x100;
     private static final int AT_EMPTY_PATH = 0x1000;
@@ -55,6 +58,7 @@ final class LinuxFiles {
     private static final int MAP_SHARED = 1;
     private static final int MADV_POPULATE_WRITE = 23;
     private static final long HUGETLBFS_MAGIC = 0x958458f6L;
+    private static final long PROC_MAGIC = 0x9fa0;
     private static final long STATFS_SIZE = 120;
     private static final long STATFS_TYPE = 0;
     private static final long STATFS_BLOCK = 8;
@@ -292,6 +296,17 @@ final class LinuxFiles {
     /** Returns whether a file system is mounted read-only. */
     static boolean isReadOnly(int descriptor) {
         return (fileSystem(descriptor, STATFS_FLAGS) & ST_RDONLY) != 0;
+    }
+
+    /** Returns whether an open file is of the file system proc. */
+    static boolean isProc(int descriptor) {
+        return fileSystem(descriptor, STATFS_TYPE) == PROC_MAGIC;
+    }
+
+    /** Returns whether an open file can be both read and written. */
+    static boolean isReadWrite(int descriptor) {
+        int flags = C.callVariadic("fcntl", 2, descriptor, F_GETFL);
+        return flags >= 0 && (flags & O_ACCMODE) == O_RDWR;
     }
 
     /** Returns a field of the facts about a file system, or 0 when they are unknown. */

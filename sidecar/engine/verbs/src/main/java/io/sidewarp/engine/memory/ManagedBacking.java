@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
  * Private memory of this process, outside the heap. The JVM does not count it as direct memory, so MaxDirectMemorySize
  * does not limit it. The caller has to limit the memory.
  */
-public final class ManagedBacking implements RegionBacking {
+public final class ManagedBacking implements MappedBacking {
 
     private static final long ALIGNMENT = 64;
 

@@ -7,6 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -41,20 +43,26 @@ public final class MemoryRegion {
     private final Set<AccessRight> access;
     private final Pd protectionDomain;
     private final RegionBacking backing;
-    private final MemorySegment segment;
+    /** Memory of this process, or null for memory of another process. */
+    private final @Nullable MemorySegment mapped;
+    /** Memory of another process, or null. */
+    private final @Nullable ProcessBacking process;
+
     private final CompletableFuture<Void> released = new CompletableFuture<>();
     private final AtomicInteger expectedEnables = new AtomicInteger();
 
     private volatile int stag;
     private volatile RegionState state = RegionState.VALID;
     private boolean faulted;
+    private String faultText = "";
     private @Nullable Consumer<MemoryRegion> faultListener;
 
     MemoryRegion(int stag, Pd protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair) {
         this.stag = stag;
         this.protectionDomain = protectionDomain;
         this.backing = backing;
-        this.segment = backing.segment();
+        this.mapped = backing instanceof MappedBacking own ? own.segment() : null;
+        this.process = backing instanceof ProcessBacking other ? other : null;
         this.length = backing.length();
         this.access = attributes.access();
         this.accessBits = AccessRight.mask(access);
@@ -108,7 +116,12 @@ public final class MemoryRegion {
         return state == RegionState.VALID;
     }
 
-    /** Path in the shared volume, or empty for managed memory. */
+    /** Returns whether the memory belongs to another process. It has no {@link #segment} then. */
+    public boolean isOfProcess() {
+        return process != null;
+    }
+
+    /** Path in the shared volume, or empty for managed memory and for memory of another process. */
     public String path() {
         return backing.path();
     }
@@ -120,9 +133,16 @@ public final class MemoryRegion {
      * <p>Java code must access the memory only through {@link #place} and {@link #fetch}. A shared file may be
      * truncated at any time. With any other access the error would surface late. In native code or an intrinsic of the
      * virtual machine (a checksum, a comparison) the error would end the process.
+     *
+     * @throws UnsupportedOperationException for memory of another process
      */
     public MemorySegment segment() {
-        return segment;
+        MemorySegment own = mapped;
+        if (own == null) {
+            throw new UnsupportedOperationException(this + " is memory of another process, which is not mapped here;"
+                    + " use a file of the shared volume or managed memory");
+        }
+        return own;
     }
 
     /**
@@ -134,12 +154,39 @@ public final class MemoryRegion {
      * @throws IndexOutOfBoundsException for a range outside the region or the buffer
      */
     public void place(long offset, WireBuffer source, int sourceOffset, int octets) throws RegionFault {
-        copy(source.segment(), sourceOffset, segment, offset, octets);
+        MemorySegment own = mapped;
+        if (own != null) {
+            copy(source.segment(), sourceOffset, own, offset, octets);
+        } else {
+            placeInProcess(offset, source, sourceOffset, octets, false);
+        }
+    }
+
+    /**
+     * Copies the end of a message into the region. A process that sees the last byte of the message sees all of it.
+     * See {@link #place(long, WireBuffer, int, int)}.
+     */
+    public void placeLast(long offset, WireBuffer source, int sourceOffset, int octets) throws RegionFault {
+        MemorySegment own = mapped;
+        if (own != null) {
+            copy(source.segment(), sourceOffset, own, offset, octets);
+        } else {
+            placeInProcess(offset, source, sourceOffset, octets, true);
+        }
     }
 
     /** Copies bytes from any memory into the region. See {@link #place(long, WireBuffer, int, int)}. */
     public void place(long offset, MemorySegment source, long sourceOffset, long octets) throws RegionFault {
-        copy(source, sourceOffset, segment, offset, octets);
+        MemorySegment own = mapped;
+        if (own != null) {
+            copy(source, sourceOffset, own, offset, octets);
+            return;
+        }
+        try {
+            ofProcess().place(offset, source, sourceOffset, octets);
+        } catch (ProcessBacking.AccessFailure | IllegalStateException e) {
+            throw fault(e);
+        }
     }
 
     /**
@@ -151,12 +198,26 @@ public final class MemoryRegion {
      * @throws IndexOutOfBoundsException for a range outside the region or the buffer
      */
     public void fetch(long offset, WireBuffer target, int targetOffset, int octets) throws RegionFault {
-        copy(segment, offset, target.segment(), targetOffset, octets);
+        MemorySegment own = mapped;
+        if (own != null) {
+            copy(own, offset, target.segment(), targetOffset, octets);
+        } else {
+            fetchFromProcess(offset, target, targetOffset, octets);
+        }
     }
 
     /** Copies bytes of the region into any memory. See {@link #fetch(long, WireBuffer, int, int)}. */
     public void fetch(long offset, MemorySegment target, long targetOffset, long octets) throws RegionFault {
-        copy(segment, offset, target, targetOffset, octets);
+        MemorySegment own = mapped;
+        if (own != null) {
+            copy(own, offset, target, targetOffset, octets);
+            return;
+        }
+        try {
+            ofProcess().fetch(offset, target, targetOffset, octets);
+        } catch (ProcessBacking.AccessFailure | IllegalStateException e) {
+            throw fault(e);
+        }
     }
 
     private void copy(MemorySegment source, long sourceOffset, MemorySegment target, long targetOffset, long octets)
@@ -169,28 +230,72 @@ public final class MemoryRegion {
         }
     }
 
+    private void placeInProcess(long offset, WireBuffer source, int sourceOffset, int octets, boolean last)
+            throws RegionFault {
+        Objects.checkFromIndexSize(sourceOffset, octets, source.capacity());
+        long address = source.segment().address() + sourceOffset;
+        try {
+            if (last) {
+                ofProcess().placeLast(offset, address, octets);
+            } else {
+                ofProcess().place(offset, address, octets);
+            }
+        } catch (ProcessBacking.AccessFailure | IllegalStateException e) {
+            throw fault(e);
+        } finally {
+            Reference.reachabilityFence(source);
+        }
+    }
+
+    private void fetchFromProcess(long offset, WireBuffer target, int targetOffset, int octets) throws RegionFault {
+        Objects.checkFromIndexSize(targetOffset, octets, target.capacity());
+        try {
+            ofProcess().fetch(offset, target.segment().address() + targetOffset, octets);
+        } catch (ProcessBacking.AccessFailure | IllegalStateException e) {
+            throw fault(e);
+        } finally {
+            Reference.reachabilityFence(target);
+        }
+    }
+
+    private ProcessBacking ofProcess() {
+        return Objects.requireNonNull(process);
+    }
+
     /** Returns whether the memory at an offset is aligned to 64 bits. Tagged offsets of the region do not matter. */
     public boolean isWordAligned(long offset) {
-        return (segment.address() + offset) % Long.BYTES == 0;
+        MemorySegment own = mapped;
+        return own != null
+                ? (own.address() + offset) % Long.BYTES == 0
+                : ofProcess().isWordAligned(offset);
     }
 
     /** Loads 64 bits in the byte order of this machine. See {@link #fetch}. */
     public long loadWord(long offset) throws RegionFault {
+        MemorySegment own = mapped;
         try {
-            long word = segment.get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+            if (own == null) {
+                return ofProcess().loadWord(offset);
+            }
+            long word = own.get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
             LateFaults.raisePending();
             return word;
-        } catch (InternalError | IllegalStateException e) {
+        } catch (ProcessBacking.AccessFailure | InternalError | IllegalStateException e) {
             throw fault(e);
         }
     }
 
     /** Stores 64 bits in the byte order of this machine. See {@link #place}. */
     public void storeWord(long offset, long word) throws RegionFault {
+        MemorySegment own = mapped;
         try {
-            segment.set(ValueLayout.JAVA_LONG_UNALIGNED, offset, word);
+            if (own == null) {
+                ofProcess().storeWord(offset, word);
+                return;
+            }
+            own.set(ValueLayout.JAVA_LONG_UNALIGNED, offset, word);
             LateFaults.raisePending();
-        } catch (InternalError | IllegalStateException e) {
+        } catch (ProcessBacking.AccessFailure | InternalError | IllegalStateException e) {
             throw fault(e);
         }
     }
@@ -260,12 +365,22 @@ public final class MemoryRegion {
 
     /** Takes the region out of use because its backing failed, and calls the listener. Idempotent. */
     public void markFaulted() {
+        markFaulted("");
+    }
+
+    /** Returns why the backing failed, or an empty text when that is unknown or the backing has not failed. */
+    public synchronized String faultText() {
+        return faultText;
+    }
+
+    private void markFaulted(String text) {
         Consumer<MemoryRegion> listener;
         synchronized (this) {
             if (!advance(RegionState.FAULTED)) {
                 return;
             }
             faulted = true;
+            faultText = text;
             listener = faultListener;
         }
         if (listener != null) {
@@ -320,13 +435,17 @@ public final class MemoryRegion {
     }
 
     private RegionFault fault(Throwable cause) {
-        markFaulted();
-        return new RegionFault(this, describe(cause));
+        String text = describe(cause);
+        markFaulted(text);
+        return new RegionFault(this, text);
     }
 
     private String describe(Throwable cause) {
         if (state == RegionState.DEREGISTERED) {
             return "the region was deregistered while it was in use";
+        }
+        if (cause instanceof ProcessBacking.AccessFailure) {
+            return String.valueOf(cause.getMessage());
         }
         return path().isEmpty()
                 ? "the region's memory failed: " + cause.getMessage()

@@ -3,26 +3,18 @@
 
 package io.sidewarp.engine.memory;
 
-import java.lang.foreign.MemorySegment;
-
 /** Memory of a region. */
-public sealed interface RegionBacking extends AutoCloseable
-        permits SharedBacking, ManagedBacking, DeviceRegions.RegisteredBacking {
-
-    /** All of the memory, accessible from every thread until {@link #close()}. */
-    MemorySegment segment();
+public sealed interface RegionBacking extends AutoCloseable permits MappedBacking, ProcessBacking {
 
     /** Length in bytes. */
-    default long length() {
-        return segment().byteSize();
-    }
+    long length();
 
-    /** Path in the shared volume, or empty for managed memory. */
+    /** Path in the shared volume, or empty for managed memory and for memory of another process. */
     String path();
 
     /**
-     * Returns whether the memory still backs the mapping. Returns false once a shared file has become too short,
-     * because an access to the missing part would fail. Asks the operating system; not for the data path.
+     * Returns whether the memory is still there. Returns false once a shared file has become too short, because an
+     * access to the missing part would fail. Asks the operating system; not for the data path.
      */
     boolean verify();
 

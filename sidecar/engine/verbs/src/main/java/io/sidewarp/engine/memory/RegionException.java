@@ -23,6 +23,10 @@ public final class RegionException extends RuntimeException {
         NO_SPACE,
         /** The path names something that is not a regular file. */
         NOT_A_FILE,
+        /** The descriptor is not of the memory of a process. */
+        NOT_PROCESS_MEMORY,
+        /** The device cannot use this kind of memory. */
+        UNSUPPORTED,
         /** Too many regions are registered. */
         LIMIT,
         /** The mode of the file does not let this process use the file. */

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A mapped part of a file in a shared volume. The application maps the same pages. Created by {@link SharedVolume}.
  */
-public final class SharedBacking implements RegionBacking {
+public final class SharedBacking implements MappedBacking {
 
     private final String path;
     private final int file;
