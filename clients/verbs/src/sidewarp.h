@@ -89,9 +89,14 @@ int status_to_errno(uint32_t code);
 /*
  * Sets the handler of events whose value is this object; NULL removes it. No handler runs any more after a removal. Can be
  * called by a handler: no event behind the present record is missed. Type 0 and object 0 hear of the session's end only.
+ * The end of the session removes the handler after a call with NULL. Returns 0, ENOMEM, or ENODEV if it is lost.
  */
 int session_watch(uint16_t type, uint64_t object, record_handler handler, void* argument);
+/* Removes the handler. The handler does not run any more when this function returns, except in its own thread. */
 void session_unwatch(uint16_t type, uint64_t object);
+/* Connects the socket of a completion ring. Returns a descriptor that a child of fork closes, or -1 with errno. */
+int session_connect_ring(const unsigned char token[32]);
+void session_close_ring(int descriptor);
 
 /* Writes a line to standard error: "sidewarp: ...". */
 void complain(const char* format, ...) __attribute__((format(printf, 1, 2)));
@@ -104,6 +109,8 @@ void complain(const char* format, ...) __attribute__((format(printf, 1, 2)));
 struct ibv_device* device_get(void);
 /* The context that rdma_cm gives to its identifiers. Opened once, never closed. NULL with errno. */
 struct ibv_context* device_shared_context(void);
+/* The session in which the context was opened. */
+uint64_t device_generation(struct ibv_context* context);
 /* Queues an asynchronous event for ibv_get_async_event. */
 void device_raise(struct ibv_context* context, const struct ibv_async_event* event);
 /*
@@ -140,8 +147,6 @@ void qp_on_end(struct ibv_qp* qp, record_handler handler, void* argument);
 struct ibv_qp* qp_find(uint32_t number);
 /* Depths that ibv_query_qp reports once the connection is established. */
 void qp_set_depths(struct ibv_qp* qp, uint32_t ird, uint32_t ord);
-/* The queue pair with this number, or NULL. For programs that give rdma_connect a number instead of a queue pair. */
-struct ibv_qp* qp_find(uint32_t number);
 
 /* --- Addresses ---------------------------------------------------------------------------------------------------- */
 
