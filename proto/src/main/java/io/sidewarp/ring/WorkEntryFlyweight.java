@@ -79,7 +79,7 @@ public final class WorkEntryFlyweight {
     public static final int BLOCK_PAYLOAD = 56;
 
     /** Maximum payload in bytes that an entry may carry itself. */
-    public static final int MAX_INLINE = 224;
+    public static final int MAX_INLINE = 256;
 
     private final MemorySegment entry;
 

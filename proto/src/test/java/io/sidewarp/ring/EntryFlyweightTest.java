@@ -77,7 +77,7 @@ class EntryFlyweightTest {
                 .isEqualTo(3);
         assertThat(WorkEntryFlyweight.inlineBlocks(
                         WorkEntryFlyweight.OPCODE_WRITE_WITH_IMMEDIATE, WorkEntryFlyweight.MAX_INLINE))
-                .isEqualTo(6);
+                .isEqualTo(7);
     }
 
     @Test

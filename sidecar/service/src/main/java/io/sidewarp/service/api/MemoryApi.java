@@ -51,10 +51,12 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
     @Override
     public void deallocateProtectionDomain(
             DeallocateProtectionDomainRequest request, StreamObserver<DeallocateProtectionDomainResponse> observer) {
-        calls.unary(request.getSession(), observer, session -> {
-            session.memory().deallocateDomain(request.getProtectionDomain());
-            return CompletableFuture.completedFuture(DeallocateProtectionDomainResponse.getDefaultInstance());
-        });
+        calls.unary(
+                request.getSession(),
+                observer,
+                session -> session.memory()
+                        .deallocateDomain(request.getProtectionDomain())
+                        .thenApply(ignored -> DeallocateProtectionDomainResponse.getDefaultInstance()));
     }
 
     @Override

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Protection domains and regions of one session. Confined to the session's thread. */
@@ -29,6 +30,8 @@ public final class SessionMemory {
     private final LongObjectHashMap<Pd> domains = new LongObjectHashMap<>();
     private final LongObjectHashMap<SessionRegion> regions = new LongObjectHashMap<>();
     private final Pd defaultDomain;
+    private Function<Pd, CompletableFuture<Void>> beforeDeallocation =
+            domain -> CompletableFuture.completedFuture(null);
     private boolean ended;
 
     public SessionMemory(SessionContext context) {
@@ -51,16 +54,36 @@ public final class SessionMemory {
         });
     }
 
-    /** Releases a protection domain. Fails with FAILED_PRECONDITION while it is in use. */
-    public void deallocateDomain(long id) {
+    /** Sets the action that releases memory that the sidecar itself has registered in a domain. */
+    public void beforeDeallocation(Function<Pd, CompletableFuture<Void>> action) {
+        beforeDeallocation = action;
+    }
+
+    /**
+     * Releases a protection domain. Fails with FAILED_PRECONDITION while it is in use. Completes on the session's
+     * thread.
+     */
+    public CompletableFuture<Void> deallocateDomain(long id) {
         Pd domain = domain(id);
         if (domain == defaultDomain) {
             throw ApiError.state(
                     "protection domain " + id + " is the session's default; it goes when the session ends");
         }
-        context.device().deallocateProtectionDomain(domain);
-        domains.remove(id);
-        context.quotas().protectionDomains().give(1);
+        CompletableFuture<Void> prepared = beforeDeallocation.apply(domain);
+        if (prepared.isDone()) {
+            deallocate(domain);
+            return prepared;
+        }
+        return prepared.thenRunAsync(() -> deallocate(domain), context.loop());
+    }
+
+    private void deallocate(Pd domain) {
+        // Another call may have deallocated the domain meanwhile.
+        if (domains.get(domain.id()) == domain) {
+            context.device().deallocateProtectionDomain(domain);
+            domains.remove(domain.id());
+            context.quotas().protectionDomains().give(1);
+        }
     }
 
     /** Returns the domain of an id, or the default domain for 0. */

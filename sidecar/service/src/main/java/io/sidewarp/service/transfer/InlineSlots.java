@@ -3,6 +3,7 @@
 
 package io.sidewarp.service.transfer;
 
+import io.netty.util.collection.LongObjectHashMap;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.Pd;
@@ -18,36 +19,36 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory for inline payload of entries until their work is complete. Grows on demand. The session's quota of work
- * entries bounds it, because each entry in progress has at most one slot. Confined to the session's thread.
+ * Memory for inline payload of entries until their work is complete. Each protection domain has slots of its own, which
+ * grow on demand. The session's quotas of work entries and protection domains bound the memory, because each entry in
+ * progress has at most one slot. Confined to the session's thread.
  */
 final class InlineSlots {
 
     /** Number of slots that are allocated together. */
     private static final int SLOTS = 256;
 
-    private static final int SLOT_LENGTH = 256;
+    private static final int SLOT_LENGTH = WorkEntryFlyweight.MAX_INLINE;
 
     private final Device device;
-    private final Pd domain;
-    private final ArrayDeque<Slot> free = new ArrayDeque<>();
-    private final List<MemoryRegion> regions = new ArrayList<>();
+    private final LongObjectHashMap<DomainSlots> domains = new LongObjectHashMap<>();
 
-    InlineSlots(Device device, Pd domain) {
+    InlineSlots(Device device) {
         this.device = device;
-        this.domain = domain;
     }
 
-    Pd domain() {
-        return domain;
-    }
-
-    /** Copies the payload of an entry into a slot, and makes the work request use the slot. */
-    Slot take(RingSink sink, WorkEntryFlyweight entry, WorkItem item) {
-        if (free.isEmpty()) {
-            grow();
+    /**
+     * Copies the payload of an entry into a slot, and makes the work request use the slot.
+     *
+     * @param domain domain of the connection of the entry
+     */
+    Slot take(Pd domain, RingSink sink, WorkEntryFlyweight entry, WorkItem item) {
+        DomainSlots slots = domains.get(domain.id());
+        if (slots == null) {
+            slots = new DomainSlots(domain);
+            domains.put(domain.id(), slots);
         }
-        Slot slot = free.remove();
+        Slot slot = slots.take();
         int length = entry.length(0);
         entry.payload(slot.memory.segment(), slot.offset, length);
         item.inline = slot.memory;
@@ -57,33 +58,75 @@ final class InlineSlots {
         return slot;
     }
 
-    private void grow() {
-        MemoryRegion memory = device.registerMemory(
-                domain, ManagedBacking.allocate((long) SLOTS * SLOT_LENGTH), new RegionAttributes(Set.of(), 0), 0);
-        regions.add(memory);
-        for (int i = 0; i < SLOTS; i++) {
-            free.add(new Slot(memory, (long) i * SLOT_LENGTH));
+    /**
+     * Releases the memory of a domain that is to be deallocated. Work in progress keeps the memory: its connection keeps
+     * the domain, too.
+     */
+    CompletableFuture<Void> release(Pd domain) {
+        DomainSlots slots = domains.get(domain.id());
+        if (slots == null || slots.isInUse()) {
+            return CompletableFuture.completedFuture(null);
         }
+        domains.remove(domain.id());
+        return slots.release();
     }
 
-    /** Releases the memory, which no work uses any more. */
+    /** Releases all memory, which no work uses any more. */
     CompletableFuture<Void> release() {
         CompletableFuture<?>[] released =
-                regions.stream().map(device::deregisterMemory).toArray(CompletableFuture[]::new);
-        regions.clear();
-        free.clear();
+                domains.values().stream().map(DomainSlots::release).toArray(CompletableFuture[]::new);
+        domains.clear();
         return CompletableFuture.allOf(released);
     }
 
-    /** Memory of one payload, which passes the completion of its work on. */
-    final class Slot implements CompletionTarget {
+    /** Slots of one protection domain. */
+    private final class DomainSlots {
 
+        private final Pd domain;
+        private final ArrayDeque<Slot> free = new ArrayDeque<>();
+        private final List<MemoryRegion> regions = new ArrayList<>();
+
+        private DomainSlots(Pd domain) {
+            this.domain = domain;
+        }
+
+        private Slot take() {
+            if (free.isEmpty()) {
+                grow();
+            }
+            return free.remove();
+        }
+
+        private void grow() {
+            MemoryRegion memory = device.registerMemory(
+                    domain, ManagedBacking.allocate((long) SLOTS * SLOT_LENGTH), new RegionAttributes(Set.of(), 0), 0);
+            regions.add(memory);
+            for (int i = 0; i < SLOTS; i++) {
+                free.add(new Slot(free, memory, (long) i * SLOT_LENGTH));
+            }
+        }
+
+        private boolean isInUse() {
+            return free.size() < regions.size() * SLOTS;
+        }
+
+        private CompletableFuture<Void> release() {
+            return CompletableFuture.allOf(
+                    regions.stream().map(device::deregisterMemory).toArray(CompletableFuture[]::new));
+        }
+    }
+
+    /** Memory of one payload, which passes the completion of its work on. */
+    static final class Slot implements CompletionTarget {
+
+        private final ArrayDeque<Slot> free;
         private final MemoryRegion memory;
         private final long offset;
         private @Nullable RingSink sink;
         private boolean isPosted;
 
-        private Slot(MemoryRegion memory, long offset) {
+        private Slot(ArrayDeque<Slot> free, MemoryRegion memory, long offset) {
+            this.free = free;
             this.memory = memory;
             this.offset = offset;
         }

@@ -53,7 +53,8 @@ public final class SessionRings {
     public SessionRings(SessionContext context, SessionMemory memory, SessionTransfers transfers) {
         this.context = context;
         this.transfers = transfers;
-        this.inline = new InlineSlots(context.device(), memory.defaultDomain());
+        this.inline = new InlineSlots(context.device());
+        memory.beforeDeallocation(inline::release);
     }
 
     /** Creates a completion ring. Completes on the session's thread. */

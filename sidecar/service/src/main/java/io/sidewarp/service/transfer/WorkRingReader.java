@@ -331,15 +331,7 @@ final class WorkRingReader implements PolledSources.Source {
     }
 
     private boolean postInline(ConnectionWork work, RingSink sink) {
-        if (work.domain() != inline.domain()) {
-            refuse(
-                    sink,
-                    Refusal.invalid("the payload is inline, and connection " + work.connection()
-                            + " is not of the session's default protection domain; use a region"));
-            work.onPosted();
-            return true;
-        }
-        InlineSlots.Slot slot = inline.take(sink, entry, item);
+        InlineSlots.Slot slot = inline.take(work.domain(), sink, entry, item);
         boolean posted = post(work, sink, slot);
         if (!posted || !slot.isPosted()) {
             slot.giveBack();

@@ -22,7 +22,6 @@ import io.sidewarp.v1.CreateCompletionRingRequest;
 import io.sidewarp.v1.CreateWorkRingRequest;
 import io.sidewarp.v1.DestroyRingRequest;
 import io.sidewarp.v1.DisconnectRequest;
-import io.sidewarp.v1.FlushWork;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RingServiceGrpc;
 import io.sidewarp.v1.WorkCompletion;
@@ -32,7 +31,6 @@ import io.sidewarp.v1.WriteRequest;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -169,41 +167,6 @@ final class RingTest extends TwoSidecars {
 
             assertThat(rings.next().getId()).isEqualTo(100);
             assertThat(rings.isEmpty()).isTrue();
-        }
-    }
-
-    @Test
-    void inlinePayloadReachesThePeer() {
-        byte[] payload = new byte[WorkEntryFlyweight.MAX_INLINE];
-        for (int i = 0; i < payload.length; i++) {
-            payload[i] = (byte) (i * 7 + 1);
-        }
-        try (TestRings rings = new TestRings(left, client, 16)) {
-            for (int round = 0; round < 300; round++) {
-                WorkEntryFlyweight entry = rings.entry()
-                        .opcode(WorkEntryFlyweight.OPCODE_WRITE)
-                        .id(round)
-                        .connection(connection)
-                        .remoteStag(target.getStag())
-                        .remoteOffset(target.getBaseTaggedOffset())
-                        .element(0, 0, 0, payload.length)
-                        .flags(WorkEntryFlyweight.FLAG_INLINE);
-                entry.payload(MemorySegment.ofArray(payload));
-                entry.blocks(WorkEntryFlyweight.inlineBlocks(WorkEntryFlyweight.OPCODE_WRITE, payload.length));
-                rings.publish(false);
-                rings.wakeSidecar();
-                WorkCompletion completion = rings.next();
-                assertThat(completion.getStatus())
-                        .as(completion.getMessage())
-                        .isEqualTo(CompletionStatus.COMPLETION_STATUS_SUCCESS);
-            }
-            rings.post(WorkRequest.newBuilder()
-                    .setId(1000)
-                    .setConnection(connection)
-                    .setFlush(FlushWork.getDefaultInstance())
-                    .build());
-            assertThat(rings.next().getId()).isEqualTo(1000);
-            assertThat(server.load(target.getId(), 0, payload.length)).isEqualTo(payload);
         }
     }
 
