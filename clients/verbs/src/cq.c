@@ -120,7 +120,7 @@ static uint32_t round_up(uint32_t value) {
   return power;
 }
 
-int set_need_ring(struct ring_set* set, uint16_t kind, uint32_t capacity) {
+static int need_ring(struct ring_set* set, uint16_t kind, uint32_t capacity) {
   struct work_ring* ring = kind == RING_KIND_SEND ? &set->sends : &set->receives;
   if (ring->ring.header != NULL) {
     return 0;
@@ -142,7 +142,7 @@ int set_need_ring(struct ring_set* set, uint16_t kind, uint32_t capacity) {
   return error;
 }
 
-int set_create(struct ring_set** result, uint32_t room) {
+static int set_create(struct ring_set** result, uint32_t room) {
   uint32_t limit = session_device()->max_queue_outstanding;
   uint32_t entries = round_up(room + SPARE < MIN_ROOM ? MIN_ROOM : room + SPARE);
   if (room + SPARE > limit) {
@@ -267,41 +267,84 @@ static bool has_ended(const struct ring_set* set) {
          atomic_load_explicit(&set->completions.header->state, memory_order_relaxed) == RING_STATE_ENDED;
 }
 
-int queue_attach(struct work_queue* queue, struct completion_queue* cq, struct ring_set* set, uint16_t kind) {
-  int error = 0;
-  pthread_mutex_lock(&cq->attach_lock);
-  for (struct ring_set* each = cq->sets; set == NULL && each != NULL; each = each->next) {
-    /* The set of a shared receive queue has no room for others. */
-    if (each->room - each->reserved >= queue->capacity && !has_ended(each)) {
-      set = each;
+int set_create_shared(struct work_queue* queue) {
+  struct ring_set* set;
+  int error = set_create(&set, queue->capacity);
+  if (error != 0) {
+    return error;
+  }
+  error = need_ring(set, RING_KIND_RECEIVE, queue->capacity);
+  if (error == 0) {
+    error = member_add(set, queue);
+  }
+  if (error != 0) {
+    set_destroy(set);
+  }
+  /* Other queues find no room. */
+  set->reserved = set->room;
+  return error;
+}
+
+static bool is_empty(const struct ring* ring) {
+  return atomic_load_explicit(&ring->blocks[ring->next & ring->mask].completion.sequence, memory_order_acquire) !=
+         ring->next + 1;
+}
+
+/* Gives back the room of queues that have gone, once their last completions were taken. */
+static void forget_stale(struct ring_set* set) {
+  if (set->stale > 0 && is_empty(&set->completions)) {
+    set->reserved -= set->stale;
+    set->stale = 0;
+  }
+}
+
+/* Finds a set with room, and reserves it. */
+static struct ring_set* reserve(struct completion_queue* cq, uint32_t capacity) {
+  pthread_mutex_lock(&cq->lock);
+  struct ring_set* set = cq->sets;
+  for (; set != NULL; set = set->next) {
+    forget_stale(set);
+    if (set->room - set->reserved >= capacity && !has_ended(set)) {
+      set->reserved += capacity;
+      break;
     }
   }
-  bool is_new = set == NULL;
-  if (is_new) {
+  pthread_mutex_unlock(&cq->lock);
+  return set;
+}
+
+int queue_attach(struct work_queue* queue, struct completion_queue* cq, uint16_t kind) {
+  int error = 0;
+  pthread_mutex_lock(&cq->attach_lock);
+  struct ring_set* set = reserve(cq, queue->capacity);
+  if (set == NULL) {
     uint32_t limit = session_device()->max_queue_outstanding;
-    uint32_t room = 2 * cq->largest > limit - SPARE ? limit - SPARE : 2 * cq->largest;
+    uint32_t room = 2 * cq->largest + SPARE > limit ? limit - SPARE : 2 * cq->largest;
+    room = room > queue->expected ? room : queue->expected;
     error = set_create(&set, room > queue->capacity ? room : queue->capacity);
     if (error == ENOMEM && room > queue->capacity) {
       error = set_create(&set, queue->capacity);
     }
     if (error == 0) {
+      set->reserved = queue->capacity;
+      cq->largest = set->room > cq->largest ? set->room : cq->largest;
       error = set_insert(set, cq);
       if (error != 0) {
         set_destroy(set);
+        set = NULL;
       }
     }
   }
   if (error == 0) {
-    cq->largest = set->room > cq->largest ? set->room : cq->largest;
-    error = set_need_ring(set, kind, queue->capacity);
+    error = need_ring(set, kind, queue->capacity);
   }
-  if (error == 0) {
+  if (set != NULL) {
     pthread_mutex_lock(&cq->lock);
-    error = member_add(set, queue);
+    error = error == 0 ? member_add(set, queue) : error;
+    set->reserved -= error == 0 ? 0 : queue->capacity;
     pthread_mutex_unlock(&cq->lock);
   }
   if (error == 0) {
-    set->reserved += queue->capacity;
     atomic_fetch_add(&cq->users, 1);
   }
   pthread_mutex_unlock(&cq->attach_lock);
@@ -312,14 +355,12 @@ void queue_detach(struct work_queue* queue) {
   struct ring_set* set = queue->set;
   struct completion_queue* cq = set->cq;
   if (!session_is_inherited(set->generation)) {
-    pthread_mutex_lock(&cq->attach_lock);
     pthread_mutex_lock(&cq->lock);
     set->members[queue->member >> 32 & 0xffff].queue = NULL;
+    set->stale += queue->capacity;
     pthread_mutex_unlock(&cq->lock);
-    set->reserved -= queue->capacity;
-    pthread_mutex_unlock(&cq->attach_lock);
+    atomic_fetch_sub(&cq->users, 1);
   }
-  atomic_fetch_sub(&cq->users, 1);
   queue->set = NULL;
 }
 
@@ -418,8 +459,8 @@ static bool convert(struct ring_set* set, const struct ring_completion* from, st
     }
   }
   if (is_refusal && queue->qp != NULL) {
-    if (atomic_load(&queue->qp->ended)) {
-      /* The sidecar knows the connection no more. */
+    if (atomic_load(&queue->qp->ended) || __atomic_load_n(&queue->qp->base.state, __ATOMIC_RELAXED) == IBV_QPS_ERR) {
+      /* The program knows already, and the sidecar may know the connection no more. */
       wc->status = IBV_WC_WR_FLUSH_ERR;
     } else {
       qp_fail(queue->qp);
@@ -473,7 +514,7 @@ static int poll_set(struct ring_set* set, int count, struct ibv_wc* wc) {
   int found = 0;
   while (found < count) {
     const struct ring_completion* entry = &ring->blocks[ring->next & ring->mask].completion;
-    if (atomic_load_explicit(&entry->sequence, memory_order_acquire) != ring->next + 1) {
+    if (is_empty(ring)) {
       break;
     }
     struct ring_completion completion;
@@ -488,6 +529,8 @@ static int poll_set(struct ring_set* set, int count, struct ibv_wc* wc) {
   }
   if (ring->next != begin) {
     release(set);
+  } else {
+    forget_stale(set);
   }
   if (found == 0 && has_ended(set)) {
     if (!atomic_load(&set->dead)) {
@@ -750,7 +793,7 @@ int ibv_destroy_cq(struct ibv_cq* base) {
       pthread_cond_wait(&base->cond, &base->mutex);
     }
     pthread_mutex_unlock(&base->mutex);
-    device_forget(base->context, base, &base->mutex, &base->cond, &base->async_events_completed);
+    device_forget(base->context, base);
   }
   free(cq);
   return 0;

@@ -344,7 +344,10 @@ static struct ibv_mr* register_region(struct ibv_pd* pd, void* address, size_t l
   request->length = length;
   request->base = access & IBV_ACCESS_ZERO_BASED ? 0 : base;
   request->access = convert_access(access);
-  struct key key = {0, 0, request->base, length, domain->number};
+  struct key key = {.base = request->base,
+                    .length = length,
+                    .domain = domain->number,
+                    .is_address = request->base == (uintptr_t)address};
   error = session_call(&record, CONTROL_REGISTER, sizeof *request);
   if (error == 0) {
     key.region = record.registered.region;

@@ -32,6 +32,8 @@ struct domain {
 struct key {
   uint32_t stag;
   uint64_t region, base, length, domain;
+  /* `base` is where the memory is in this process. */
+  bool is_address;
 };
 
 /* Copies of keys, for one work ring. Protected by the lock of the ring. */
@@ -70,11 +72,11 @@ struct ring_set {
   struct completion_queue* cq;
   uint64_t generation;
   int socket;
-  /* Work requests that fit, and those that work queues have reserved. Protected by attach_lock. */
-  uint32_t room, reserved;
   struct ring completions;
   struct work_ring sends, receives;
-  /* Protected by the lock of the completion queue, as the members below. */
+  /* Protected by the lock of the completion queue, as the members below: work requests that fit, those that work queues
+   * have reserved, and of these, those of queues that have gone, whose completions may still be in the ring. */
+  uint32_t room, reserved, stale;
   struct {
     struct work_queue* queue;
     uint16_t use;
@@ -90,7 +92,7 @@ struct slot {
   /* Receives: neighbours in order of posting, or the next free slot. */
   uint32_t previous, next;
   uint8_t opcode;
-  bool signaled, done;
+  bool done;
 };
 
 /* The send or receive queue of a queue pair, or a shared receive queue. */
@@ -101,6 +103,8 @@ struct work_queue {
   /* Bits 32 to 63 of the ids of entries. */
   uint64_t member;
   uint32_t capacity;
+  /* Work requests that a new set should have room for: the other queue of the queue pair goes there, too. */
+  uint32_t expected;
   /* Sends: a power of two less 1; slot `number & mask` has send `number`. Receives: slot `capacity` heads the list. */
   uint32_t mask;
   struct slot* slots;
@@ -155,21 +159,18 @@ struct shared_queue {
   uint64_t generation, number;
   struct work_queue receives;
   uint32_t max_sge, limit;
-  /* Queue pairs that use it. Protected by attach_lock of the completion queue that has the set. */
+  /* Queue pairs that use it. Protected by base.mutex. */
   uint32_t users;
 };
 
-/* Puts a work queue into a set of `cq` with the room, or into `set` if that is not NULL. Returns 0 or an errno. */
-int queue_attach(struct work_queue* queue, struct completion_queue* cq, struct ring_set* set, uint16_t kind);
+/* Puts a work queue into a set of `cq`. Returns 0 or an errno. */
+int queue_attach(struct work_queue* queue, struct completion_queue* cq, uint16_t kind);
 void queue_detach(struct work_queue* queue);
 /* Makes the set of a shared receive queue, which has no completion queue yet. */
-int set_create(struct ring_set** set, uint32_t room);
+int set_create_shared(struct work_queue* queue);
 void set_destroy(struct ring_set* set);
 /* Gives the set of a shared receive queue to a completion queue, or takes it back with NULL. */
 int set_adopt(struct ring_set* set, struct completion_queue* cq);
-/* Creates the ring of this kind if the set has none. */
-int set_need_ring(struct ring_set* set, uint16_t kind, uint32_t capacity);
-
 /* Wakes the sidecar if it sleeps. */
 void ring_wake(struct ring_set* set, struct ring* ring);
 

@@ -114,11 +114,10 @@ uint64_t device_generation(struct ibv_context* context);
 /* Queues an asynchronous event for ibv_get_async_event. */
 void device_raise(struct ibv_context* context, const struct ibv_async_event* event);
 /*
- * Removes the queued events of an object that is about to be destroyed, and waits until `completed`, which `mutex` and
- * `cond` protect, is the number of its events that the program has taken.
+ * Removes the queued events of a queue pair or another object that is about to be destroyed, and waits until the program
+ * has acknowledged those that it has taken.
  */
-void device_forget(struct ibv_context* context, const void* element, pthread_mutex_t* mutex, pthread_cond_t* cond,
-                   const uint32_t* completed);
+void device_forget(struct ibv_context* context, const void* element);
 /* Raises IBV_EVENT_DEVICE_FATAL in all contexts of a lost session. */
 void device_lost(void);
 
