@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,6 +220,37 @@ ssize_t _ibv_query_gid_table(struct ibv_context* context, struct ibv_gid_entry* 
   }
   int error = _ibv_query_gid_ex(context, 1, 0, entries, flags, size);
   return error == 0 ? 1 : -error;
+}
+
+int ibv_query_gid_type(struct ibv_context* context, uint8_t port, unsigned index, int* type);
+
+/* Private to rdma-core; ibv_devinfo and pyverbs call it. 0 is the type of devices without RoCE. */
+int ibv_query_gid_type(struct ibv_context* context, uint8_t port, unsigned index, int* type) {
+  (void)context;
+  *type = 0;
+  return port == 1 && index == 0 ? 0 : -1;
+}
+
+const char* ibv_get_sysfs_path(void);
+int ibv_read_sysfs_file(const char* directory, const char* file, char* content, size_t size);
+
+const char* ibv_get_sysfs_path(void) { return "/sys"; }
+
+/* Reads a file without its final line feed. Returns its length, or -1: the device has no directory there. */
+int ibv_read_sysfs_file(const char* directory, const char* file, char* content, size_t size) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/%s", directory, file);
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t length = descriptor < 0 ? -1 : read(descriptor, content, size);
+  if (descriptor >= 0) {
+    close(descriptor);
+  }
+  if (length > 0 && content[length - 1] == '\n') {
+    content[--length] = 0;
+  } else if (length >= 0 && (size_t)length < size) {
+    content[length] = 0;
+  }
+  return (int)length;
 }
 
 int ibv_query_pkey(struct ibv_context* context, uint8_t port, int index, __be16* key) {

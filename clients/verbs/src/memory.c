@@ -313,6 +313,11 @@ static uint32_t convert_access(unsigned access) {
   return converted & ~CONTROL_ACCESS_LOCAL_WRITE ? converted | CONTROL_ACCESS_REMOTE_INVALIDATE : converted;
 }
 
+static void deregister(uint64_t region) {
+  union record record = {.object = {.object = region}};
+  session_call(&record, CONTROL_DEREGISTER, sizeof record.object);
+}
+
 static struct ibv_mr* register_region(struct ibv_pd* pd, void* address, size_t length, uint64_t base, unsigned access) {
   struct domain* domain = (struct domain*)pd;
   union record record = {0};
@@ -356,7 +361,7 @@ static struct ibv_mr* register_region(struct ibv_pd* pd, void* address, size_t l
     error = key_add(&key);
     pthread_mutex_unlock(&table.lock);
     if (error != 0) {
-      region_deregister(key.region);
+      deregister(key.region);
     }
   }
   if (error != 0) {
@@ -396,28 +401,10 @@ int ibv_dereg_mr(struct ibv_mr* mr) {
     key_remove(mr->lkey, region->region);
     pthread_mutex_unlock(&table.lock);
     if (!session_is_lost(region->generation)) {
-      region_deregister(region->region);
+      deregister(region->region);
     }
     atomic_fetch_sub(&((struct domain*)mr->pd)->users, 1);
   }
   free(region);
   return 0;
-}
-
-int region_register(uint64_t domain, void* address, uint64_t length, uint64_t* region) {
-  union record record = {.registering = {.domain = domain,
-                                         .start = (uintptr_t)address,
-                                         .length = length,
-                                         .backing = CONTROL_BACKING_PROCESS}};
-  int error = session_memory();
-  if (error == 0) {
-    error = session_call(&record, CONTROL_REGISTER, sizeof record.registering);
-  }
-  *region = error == 0 ? record.registered.region : 0;
-  return error;
-}
-
-void region_deregister(uint64_t region) {
-  union record record = {.object = {.object = region}};
-  session_call(&record, CONTROL_DEREGISTER, sizeof record.object);
 }

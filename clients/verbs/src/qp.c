@@ -15,7 +15,9 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <time.h>
+
+enum { CLOSE_SECONDS = 2 };
 
 static struct {
   pthread_mutex_t lock;
@@ -245,19 +247,9 @@ static int write_send(struct queue_pair* qp, struct writer* writer, const struct
     entry->remote_stag = wr->wr.rdma.rkey;
     entry->remote_offset = wr->wr.rdma.remote_addr;
   }
-  if (copies && length > 0 && qp->inline_in_entry &&
-      (wants_inline || (length <= WORK_MAX_INLINE && can_copy(qp, keys, wr)))) {
+  if (copies && length > 0 && (wants_inline || (length <= WORK_MAX_INLINE && can_copy(qp, keys, wr)))) {
     entry->element.flags |= WORK_FLAG_INLINE;
     write_payload(writer, wr->sg_list, wr->num_sge, (uint32_t)length);
-    return 0;
-  }
-  if (wants_inline && length > 0) {
-    uint64_t place = (uint64_t)(number & qp->sends.mask) * WORK_MAX_INLINE;
-    entry->element = (struct ring_element){qp->bounce_region, place, (uint32_t)length, flags};
-    entry->elements = 1;
-    for (int i = 0; i < wr->num_sge; place += wr->sg_list[i++].length) {
-      memcpy(qp->bounce + place, (const void*)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
-    }
     return 0;
   }
   return write_elements(writer, keys, wr->sg_list, wr->num_sge);
@@ -444,14 +436,16 @@ static void connection_changed(void* argument, const union record* record) {
   if (state != CONTROL_STATE_TERMINATED && state != CONTROL_STATE_CLOSED) {
     return;
   }
+  pthread_mutex_lock(&qp->lock);
   qp_set_state(&qp->base, IBV_QPS_ERR);
   if (atomic_exchange(&qp->ended, true)) {
+    pthread_mutex_unlock(&qp->lock);
     return;
   }
-  pthread_mutex_lock(&qp->lock);
   record_handler handler = qp->on_end;
   void* handler_argument = qp->on_end_argument;
   qp->on_end = NULL;
+  pthread_cond_broadcast(&qp->changed);
   pthread_mutex_unlock(&qp->lock);
   if (handler != NULL) {
     handler(handler_argument, record);
@@ -478,26 +472,6 @@ static int check_capabilities(const struct ibv_qp_init_attr* attributes) {
     return EINVAL;
   }
   return 0;
-}
-
-/* Memory for inline payload of a connection whose entries cannot carry it. */
-static int create_bounce(struct queue_pair* qp, uint64_t domain) {
-  size_t length = (size_t)(qp->sends.mask + 1) * WORK_MAX_INLINE;
-  void* memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    return ENOMEM;
-  }
-  qp->bounce = memory;
-  return region_register(domain, memory, length, &qp->bounce_region);
-}
-
-static void destroy_bounce(struct queue_pair* qp) {
-  if (qp->bounce_region != 0 && !session_is_lost(qp->generation)) {
-    region_deregister(qp->bounce_region);
-  }
-  if (qp->bounce != NULL) {
-    munmap(qp->bounce, (size_t)(qp->sends.mask + 1) * WORK_MAX_INLINE);
-  }
 }
 
 /* Lets the receive completion queue of a queue pair have the completions of its shared receive queue. */
@@ -549,9 +523,6 @@ static int connect_queues(struct queue_pair* qp, struct domain* domain) {
   if (error == 0 && srq == NULL) {
     error = queue_attach(&qp->receives, (struct completion_queue*)qp->base.recv_cq, RING_KIND_RECEIVE);
   }
-  if (error == 0 && qp->cap.max_inline_data > 0 && !qp->inline_in_entry) {
-    error = create_bounce(qp, domain->number);
-  }
   if (error == 0 && srq != NULL) {
     error = share_receives(srq, (struct completion_queue*)qp->base.recv_cq);
   }
@@ -562,6 +533,18 @@ static int connect_queues(struct queue_pair* qp, struct domain* domain) {
     }
   }
   return error;
+}
+
+/* Waits for the end of a graceful close that rdma_disconnect has begun, for a short time. */
+static void wait_for_close(struct queue_pair* qp) {
+  struct timespec limit;
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec += CLOSE_SECONDS;
+  pthread_mutex_lock(&qp->lock);
+  while (__atomic_load_n(&qp->base.state, __ATOMIC_ACQUIRE) == IBV_QPS_SQD &&
+         pthread_cond_timedwait(&qp->changed, &qp->lock, &limit) != ETIMEDOUT) {
+  }
+  pthread_mutex_unlock(&qp->lock);
 }
 
 /* Gives back all of a queue pair but its share of a shared receive queue. */
@@ -576,7 +559,6 @@ static void dispose(struct queue_pair* qp) {
   if (qp->receives.set != NULL) {
     queue_detach(&qp->receives);
   }
-  destroy_bounce(qp);
   free(qp->sends.slots);
   free(qp->receives.slots);
   free(qp);
@@ -600,10 +582,10 @@ struct ibv_qp* ibv_create_qp(struct ibv_pd* pd, struct ibv_qp_init_attr* attribu
   pthread_mutex_init(&qp->base.mutex, NULL);
   pthread_cond_init(&qp->base.cond, NULL);
   pthread_mutex_init(&qp->lock, NULL);
+  pthread_cond_init(&qp->changed, NULL);
   qp->generation = domain->generation;
   qp->cap = attributes->cap;
   qp->signal_all = attributes->sq_sig_all != 0;
-  qp->inline_in_entry = domain->number == session_device()->domain;
   if (attributes->srq != NULL) {
     qp->cap.max_recv_wr = qp->cap.max_recv_sge = 0;
   }
@@ -620,7 +602,7 @@ struct ibv_qp* ibv_create_qp(struct ibv_pd* pd, struct ibv_qp_init_attr* attribu
     errno = error;
     return NULL;
   }
-  qp->cap.max_inline_data = qp->inline_in_entry ? WORK_MAX_INLINE : qp->cap.max_inline_data;
+  qp->cap.max_inline_data = WORK_MAX_INLINE;
   attributes->cap = qp->cap;
   atomic_fetch_add(&domain->users, 1);
   pthread_mutex_lock(&all.lock);
@@ -728,6 +710,7 @@ int ibv_destroy_qp(struct ibv_qp* base) {
   }
   pthread_mutex_unlock(&all.lock);
   if (!inherited) {
+    wait_for_close(qp);
     session_unwatch(CONTROL_CONNECTION_CHANGED, qp->connection);
     device_forget(base->context, base);
   }
@@ -738,6 +721,19 @@ int ibv_destroy_qp(struct ibv_qp* base) {
     atomic_fetch_sub(&((struct domain*)base->pd)->users, 1);
   }
   dispose(qp);
+  return 0;
+}
+
+/* ibv_wr_* are refused when a queue pair is created. */
+struct ibv_qp_ex* ibv_qp_to_qp_ex(struct ibv_qp* qp) {
+  (void)qp;
+  return NULL;
+}
+
+int ibv_query_qp_data_in_order(struct ibv_qp* qp, enum ibv_wr_opcode opcode, uint32_t flags) {
+  (void)qp;
+  (void)opcode;
+  (void)flags;
   return 0;
 }
 

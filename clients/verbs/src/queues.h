@@ -44,9 +44,6 @@ struct key_cache {
 
 /* Finds a key. Returns NULL if no region of this session has the STag. */
 const struct key* key_find(struct key_cache* cache, uint32_t stag);
-/* Registers memory of this process for the library itself. Returns 0 or an errno. */
-int region_register(uint64_t domain, void* address, uint64_t length, uint64_t* region);
-void region_deregister(uint64_t region);
 
 /* --- Rings -------------------------------------------------------------------------------------------------------- */
 
@@ -138,16 +135,14 @@ struct queue_pair {
   uint64_t generation, connection;
   struct work_queue sends, receives;
   struct ibv_qp_cap cap;
-  bool signal_all, inline_in_entry;
-  /* Inline payload of connections outside the default protection domain: one part for each slot. */
-  unsigned char* bounce;
-  uint64_t bounce_region;
+  bool signal_all;
   _Atomic uint64_t posts;
-  _Atomic bool connected, ended;
+  _Atomic bool ended;
   unsigned access;
   uint32_t ird, ord;
-  /* Protects the handler and its delivery. */
+  /* Protects the handler. `changed` is signalled at the end of the connection. */
   pthread_mutex_t lock;
+  pthread_cond_t changed;
   record_handler on_end;
   void* on_end_argument;
   /* The list of all queue pairs. */
