@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long rdma_destroy_qp and the end of the process wait for a connection that rdma_disconnect is closing. */
+/* Limit of the time that rdma_destroy_qp and the end of the process wait for the end of a closed connection. */
 enum { CLOSE_SECONDS = 2 };
 
 enum state {
