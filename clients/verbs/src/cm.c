@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Limit of the time that rdma_destroy_qp and the end of the process wait for the end of a closed connection. */
+/* Limit of the time that the end of the process waits for connections that rdma_disconnect closes. */
 enum { CLOSE_SECONDS = 2 };
 
 enum state {
@@ -1230,20 +1230,6 @@ int rdma_reject(struct rdma_cm_id* id, const void* data, uint8_t length) {
 
 int rdma_reject_ece(struct rdma_cm_id* id, const void* data, uint8_t length) { return rdma_reject(id, data, length); }
 
-static struct timespec close_limit(void) {
-  struct timespec limit;
-  clock_gettime(CLOCK_REALTIME, &limit);
-  limit.tv_sec += CLOSE_SECONDS;
-  return limit;
-}
-
-/* Waits until a connection that is being closed has ended. The caller holds the lock. */
-static void wait_for_end(const struct identifier* identifier, struct timespec limit) {
-  while (identifier->disconnecting && identifier->state == CONNECTED && !identifier->removed &&
-         pthread_cond_timedwait(&cm.changed, &cm.lock, &limit) != ETIMEDOUT) {
-  }
-}
-
 int rdma_disconnect(struct rdma_cm_id* id) {
   struct identifier* identifier = identifier_of(id);
   int before = lock();
@@ -1316,10 +1302,14 @@ int rdma_init_qp_attr(struct rdma_cm_id* id, struct ibv_qp_attr* attributes, int
 
 /* Closes connections properly before the sidecar sees the end of the process, which would abort them. */
 __attribute__((destructor)) static void finish(void) {
-  struct timespec limit = close_limit();
+  struct timespec limit;
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec += CLOSE_SECONDS;
   int before = lock();
   for (struct identifier* each = cm.identifiers; each != NULL; each = each->next) {
-    wait_for_end(each, limit);
+    while (each->disconnecting && each->state == CONNECTED && !each->removed &&
+           pthread_cond_timedwait(&cm.changed, &cm.lock, &limit) != ETIMEDOUT) {
+    }
   }
   unlock(before);
 }
@@ -1410,10 +1400,6 @@ int rdma_create_qp(struct rdma_cm_id* id, struct ibv_pd* domain, struct ibv_qp_i
 void rdma_destroy_qp(struct rdma_cm_id* id) {
   struct identifier* identifier = identifier_of(id);
   int before = lock();
-  if (is_alive(identifier)) {
-    /* The peer gets what was sent before rdma_disconnect. */
-    wait_for_end(identifier, close_limit());
-  }
   identifier->qp = NULL;
   unlock(before);
   if (id->qp != NULL) {
