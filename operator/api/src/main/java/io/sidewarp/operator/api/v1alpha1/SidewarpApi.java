@@ -50,6 +50,13 @@ public final class SidewarpApi {
     /** Annotation of a pod: size of the volume for shared regions. Overrides the profile. */
     public static final String SHARED_MEMORY = "sidewarp.io/shared-memory";
 
+    /**
+     * Annotation of a pod: whether the containers of {@link #CONTAINERS} get the library that stands in for libibverbs
+     * and librdmacm. {@code enabled} preloads the library, {@code path} lets the loader find it, {@code disabled} is the
+     * default.
+     */
+    public static final String VERBS = "sidewarp.io/verbs";
+
     /** Annotation that the webhook writes: the profile and the version of the operator. */
     public static final String INJECTED = "sidewarp.io/injected";
 

@@ -105,7 +105,7 @@ final class HugePages {
 
     private static NavigableSet<Quantity> ofApplications(PodSpec spec) {
         return PodMutator.containers(spec)
-                .filter(container -> !container.getName().equals(PodMutator.SIDECAR))
+                .filter(container -> !PodMutator.isAdded(container))
                 .map(Container::getResources)
                 .flatMap(resources -> pageSizes(PodResources.limits(resources)).stream())
                 .collect(Collectors.toCollection(TreeSet::new));

@@ -25,6 +25,7 @@ public sealed interface InjectionDecision {
      * @param claimTemplate ResourceClaimTemplate of a claim for these devices; empty for the extended resource
      * @param sharedMemory size of the volume for shared regions
      * @param nativeSidecar whether the sidecar is an init container that keeps running
+     * @param verbs how the containers find the verbs library; empty if they do not get it
      * @param namespaceAnnotations annotations of the pod's namespace
      */
     record Inject(
@@ -37,6 +38,7 @@ public sealed interface InjectionDecision {
             Optional<String> claimTemplate,
             Quantity sharedMemory,
             boolean nativeSidecar,
+            Optional<VerbsLibrary> verbs,
             Map<String, String> namespaceAnnotations)
             implements InjectionDecision {}
 

@@ -13,6 +13,7 @@ import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.RNICS;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.RNIC_RESOURCE;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.SHARED_MEMORY;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.SIDECAR_LABEL;
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.VERBS;
 
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerPort;
@@ -74,12 +75,13 @@ public final class InjectionRules {
     /** Valid names of objects. The API server cannot be asked for other names. */
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
 
-    private static final List<String> DETAILS = List.of(PROFILE, CONTAINERS, RNICS, SHARED_MEMORY);
+    private static final List<String> DETAILS = List.of(PROFILE, CONTAINERS, RNICS, SHARED_MEMORY, VERBS);
 
     /** Prefix of all names of annotations and labels that are read or written here. */
     private static final String PREFIX = "sidewarp.io/";
 
-    private static final Set<String> ANNOTATIONS = Set.of(INJECT, PROFILE, CONTAINERS, RNICS, SHARED_MEMORY, INJECTED);
+    private static final Set<String> ANNOTATIONS =
+            Set.of(INJECT, PROFILE, CONTAINERS, RNICS, SHARED_MEMORY, VERBS, INJECTED);
 
     private InjectionRules() {}
 
@@ -209,6 +211,11 @@ public final class InjectionRules {
                     throw new RefusedException(message);
                 });
         int rnics = rnics(annotations.get(RNICS)).orElse(profile.rnics());
+        Optional<VerbsLibrary> verbs = verbs(annotations.get(VERBS));
+        verbs.flatMap(library -> library.whatIsWrong(pod.getSpec(), containers, rnics, profileName))
+                .ifPresent(message -> {
+                    throw new RefusedException(message);
+                });
         Optional<PodNetwork> network = rnics == 0
                 ? Optional.empty()
                 : Optional.ofNullable(profile.nicPolicy()).map(policy -> network(policy, profileName, facts));
@@ -224,6 +231,7 @@ public final class InjectionRules {
                         : claimTemplate(profile, profileName, namespace, rnics, facts),
                 sharedMemory,
                 asNative,
+                verbs,
                 facts.namespaceAnnotations());
     }
 
@@ -303,8 +311,8 @@ public final class InjectionRules {
 
     private static Set<String> names(Stream<Container> containers) {
         return containers
+                .filter(container -> !PodMutator.isAdded(container))
                 .map(Container::getName)
-                .filter(name -> !name.equals(PodMutator.SIDECAR))
                 .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
@@ -336,7 +344,7 @@ public final class InjectionRules {
     /** Checks that no container uses the management port, because all containers of a pod share one network. */
     private static void checkPorts(PodSpec spec, int managementPort, Set<String> ended) {
         PodMutator.containers(spec)
-                .filter(container -> !container.getName().equals(PodMutator.SIDECAR))
+                .filter(container -> !PodMutator.isAdded(container))
                 .filter(container -> !ended.contains(container.getName()))
                 .filter(container -> container.getPorts().stream().anyMatch(port -> isTcp(port, managementPort)))
                 .findFirst()
@@ -377,7 +385,7 @@ public final class InjectionRules {
             return !mount.getName().equals(PodMutator.API_VOLUME);
         }
         return switch (mount.getName()) {
-            case PodMutator.API_VOLUME, PodMutator.TEMPORARY_VOLUME -> false;
+            case PodMutator.API_VOLUME, PodMutator.TEMPORARY_VOLUME, VerbsLibrary.NAME -> false;
             case PodSharedVolume.NAME -> !PodMutator.isWhole(mount) && path.startsWith(ours + "/");
             default -> path.startsWith(ours + "/");
         };
@@ -397,6 +405,15 @@ public final class InjectionRules {
         }
         throw new RefusedException("the annotation " + RNICS + " is " + Excerpt.quoted(annotation)
                 + "; it can be a number from 0 to " + MAX_RNICS);
+    }
+
+    private static Optional<VerbsLibrary> verbs(@Nullable String annotation) {
+        if (annotation == null || annotation.equals("disabled")) {
+            return Optional.empty();
+        }
+        return Optional.of(VerbsLibrary.of(annotation)
+                .orElseThrow(() -> new RefusedException("the annotation " + VERBS + " is " + Excerpt.quoted(annotation)
+                        + "; it can be " + VerbsLibrary.VALUES + " or \"disabled\"")));
     }
 
     private static PodNetwork network(String nicPolicy, String profileName, InjectionFacts facts) {

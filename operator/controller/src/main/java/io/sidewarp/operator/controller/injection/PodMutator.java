@@ -119,9 +119,10 @@ public final class PodMutator {
                 spec.setContainers(concat(spec.getContainers(), List.of(sidecar)));
             }
         }
+        decision.verbs().ifPresent(_ -> installVerbs(spec));
         containers(spec)
                 .filter(container -> decision.containers().contains(container.getName()))
-                .forEach(container -> connect(container, decision.profile()));
+                .forEach(container -> connect(container, decision));
         group(spec, identity(spec, decision).group());
         pullSecrets(spec, decision.profile());
         return pod;
@@ -135,10 +136,27 @@ public final class PodMutator {
         return containers(pod.getSpec()).anyMatch(PodMutator::isSidecar);
     }
 
+    /** Returns whether a container was added by this class. */
+    static boolean isAdded(Container container) {
+        return SIDECAR.equals(container.getName()) || VerbsLibrary.isInstaller(container);
+    }
+
     private static boolean isSidecar(Container container) {
         return SIDECAR.equals(container.getName())
                 && container.getVolumeMounts().stream()
                         .anyMatch(mount -> API_VOLUME.equals(mount.getName()) && HOME.equals(mount.getMountPath()));
+    }
+
+    /** Adds the installer of the verbs library before all containers that use it, and its volume. */
+    private static void installVerbs(PodSpec spec) {
+        spec.setVolumes(withMissing(
+                spec.getVolumes(), List.of(memory(VerbsLibrary.NAME, VerbsLibrary.VOLUME_SIZE)), Volume::getName));
+        if (containers(spec).noneMatch(VerbsLibrary::isInstaller)) {
+            Container sidecar =
+                    containers(spec).filter(PodMutator::isSidecar).findFirst().orElseThrow();
+            spec.setInitContainers(concat(
+                    List.of(VerbsLibrary.installer(sidecar, HOME + VerbsLibrary.DIRECTORY)), spec.getInitContainers()));
+        }
     }
 
     private static SidecarIdentity identity(PodSpec spec, InjectionDecision.Inject decision) {
@@ -341,8 +359,12 @@ public final class PodMutator {
                 .build();
     }
 
-    /** Gives an application's container the API socket, the shared regions, and the environment that clients read. */
-    private static void connect(Container container, SidecarProfileSpec profile) {
+    /**
+     * Gives an application's container the API socket, the shared regions, the environment that clients read, and the
+     * verbs library if the pod asks for it.
+     */
+    private static void connect(Container container, InjectionDecision.Inject decision) {
+        SidecarProfileSpec profile = decision.profile();
         List<VolumeMount> mounts = new ArrayList<>(container.getVolumeMounts());
         for (VolumeMount mount : List.of(
                 mount(API_VOLUME, profile.mountPath()),
@@ -356,10 +378,11 @@ public final class PodMutator {
         String regions = placeOf(PodSharedVolume.NAME, mounts).orElseThrow();
         List<EnvVar> ours = List.of(new EnvVar(API, api, null), new EnvVar(VOLUME, regions, null));
         container.setEnv(withMissing(container.getEnv(), ours, EnvVar::getName));
+        decision.verbs().ifPresent(library -> library.addTo(container, profile.mountPath() + VerbsLibrary.DIRECTORY));
     }
 
     /** Returns the path at which a container mounts a volume as a whole. */
-    private static Optional<String> placeOf(String volume, List<VolumeMount> mounts) {
+    static Optional<String> placeOf(String volume, List<VolumeMount> mounts) {
         return mounts.stream()
                 .filter(mount -> mount.getName().equals(volume) && isWhole(mount))
                 .map(VolumeMount::getMountPath)

@@ -147,7 +147,7 @@ final class PodResources {
     }
 
     private static BigDecimal requested(Container container, String name) {
-        if (container.getName().equals(PodMutator.SIDECAR)) {
+        if (PodMutator.isAdded(container)) {
             return BigDecimal.ZERO;
         }
         ResourceRequirements resources = container.getResources();

@@ -64,6 +64,7 @@ final class MutatedPods {
                 Optional.empty(),
                 spec.sharedMemory(),
                 nativeSidecar,
+                Optional.empty(),
                 namespaceAnnotations);
     }
 

@@ -125,6 +125,7 @@ class PodClaimTest {
                 template,
                 profile.sharedMemory(),
                 true,
+                Optional.empty(),
                 Map.of());
     }
 }

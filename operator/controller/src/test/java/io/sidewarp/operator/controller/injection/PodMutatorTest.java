@@ -173,6 +173,7 @@ class PodMutatorTest {
                 Optional.empty(),
                 new Quantity("1Gi"),
                 true,
+                Optional.empty(),
                 Map.of());
 
         Pod pod = MUTATOR.mutate(parse(RICH), decision);
@@ -214,6 +215,7 @@ class PodMutatorTest {
                 Optional.empty(),
                 profile.sharedMemory(),
                 true,
+                Optional.empty(),
                 Map.of());
 
         Pod pod = MUTATOR.mutate(parse(SIMPLE), decision);
@@ -319,6 +321,7 @@ class PodMutatorTest {
                 Optional.empty(),
                 new Quantity("1Gi"),
                 true,
+                Optional.empty(),
                 Map.of());
 
         assertThat(mounts(MUTATOR.mutate(once, again), "late")).containsKeys("sidewarp-api", "sidewarp-shared");

@@ -77,6 +77,7 @@ class SidecarDrainTest {
                 Optional.empty(),
                 spec.sharedMemory(),
                 nativeSidecar,
+                Optional.empty(),
                 Map.of());
         Pod mutated = MUTATOR.mutate(pod, decision);
         Container sidecar = Stream.concat(

@@ -104,6 +104,7 @@ class SidecarLimitsTest {
                 Optional.empty(),
                 new Quantity("4Gi"),
                 true,
+                Optional.empty(),
                 Map.of());
 
         Container sidecar = sidecar(MUTATOR.mutate(parse(SIMPLE), decision));
