@@ -101,6 +101,7 @@ run_images() {
     if [ "$argument" = --refresh ]; then refresh=(--refresh); else arguments+=("$argument"); fi
   done
   need_jdk
+  asks_for_help "$@" || need_tools 'images' "$IMAGE_TOOLS"
   build_if_needed images
   asks_for_help "$@" || packages=$("$ROOT/images/packages" "${refresh[@]}") || exit
   exec "$JAVA_HOME/bin/java" "${JVM_FLAGS[@]}" -jar "$IMAGES_JAR" --root "$ROOT" --packages "$packages" "${arguments[@]}"

@@ -131,6 +131,12 @@ readonly USRSCTP_TOOLS='cc gcc
 stdio.h libc6-dev
 usrsctp.h libusrsctp-dev'
 
+# Tools that compile the verbs library for the sidecar's image.
+readonly IMAGE_TOOLS='gcc gcc
+stdio.h libc6-dev
+infiniband/verbs.h libibverbs-dev
+rdma/rdma_cma.h librdmacm-dev'
+
 # Additional tools for profiles of engines.
 readonly PROFILE_TOOLS='perf linux-perf'
 
@@ -239,6 +245,7 @@ want_kube() {
 need_test_tools() {
   need_tools 'the tests' "$TEST_TOOLS"
   need_tools 'the tests of rings' "$RING_TOOLS"
+  need_tools 'the tests of images' "$IMAGE_TOOLS"
   want_tools 'the tests of the Python client' "$PYTHON_TOOLS"
   want_tools 'the tests of the Go module' "$GO_TOOLS"
   want_siw_tools

@@ -79,6 +79,7 @@ public final class ImagesCommand implements Callable<Integer> {
         try {
             Inputs inputs = new Inputs(repository, required(packages), work.resolve("java"), version, work);
             inputs.check();
+            VerbsLibrary.compile(inputs);
             JavaRuntime.link(inputs.runtime());
             for (Program program : Program.values()) {
                 ProgramClasses.of(program).ifPresent(classes -> classes.make(inputs));

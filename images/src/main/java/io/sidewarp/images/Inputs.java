@@ -31,6 +31,11 @@ record Inputs(Path root, Path packages, Path runtime, String version, Path work)
         return work.resolve(program.imageName() + ".jsa");
     }
 
+    /** Returns the directory of the verbs library, compiled for the images. */
+    Path verbs() {
+        return work.resolve("verbs");
+    }
+
     /**
      * Checks that all programs are packaged.
      *

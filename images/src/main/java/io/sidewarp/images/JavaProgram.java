@@ -12,10 +12,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/** Runs Java programs that make parts of images. They do not outlive this process. */
+/** Runs programs, mostly in Java, that make parts of images. They do not outlive this process. */
 final class JavaProgram {
-    /** Environment variables from which a JVM reads options. */
-    private static final Set<String> OPTIONS = Set.of("_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS");
+    /** Environment variables from which a JVM or the build of the verbs library reads options. */
+    private static final Set<String> OPTIONS =
+            Set.of("_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "CFLAGS");
 
     private static final long END_SECONDS = 10;
 

@@ -9,6 +9,7 @@ import com.google.cloud.tools.jib.api.buildplan.FilePermissions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +26,7 @@ import java.util.stream.Stream;
  *   <li>RDMA libraries, in the sidecar's image only
  *   <li>libraries of the program
  *   <li>archive of the program's classes, except in the controller's image
- *   <li>the program itself
+ *   <li>the program itself, and in the sidecar's image the verbs library
  * </ol>
  *
  * <p>All files have one time and belong to root; only the sidecar's {@code /run/sidewarp} belongs to its user. Of a
@@ -97,6 +98,7 @@ final class Layers {
         }
         if (program == Program.SIDECAR) {
             new SidecarCommand(inputs).addTo(layer);
+            addTree(layer, inputs.verbs(), Program.VERBS, file -> true);
             layer.addEntry(
                     emptyDirectory(),
                     AbsoluteUnixPath.get("/run/sidewarp"),
@@ -121,7 +123,10 @@ final class Layers {
     private static void addTree(FileEntriesLayer.Builder layer, Path source, String target, Predicate<Path> wanted)
             throws IOException {
         try (Stream<Path> paths = Files.walk(source)) {
-            for (Path file : paths.filter(Files::isRegularFile).sorted().toList()) {
+            // A layer of Jib has no links.
+            for (Path file : paths.filter(path -> Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS))
+                    .sorted()
+                    .toList()) {
                 Path relative = source.relativize(file);
                 if (wanted.test(relative)) {
                     layer.addEntry(

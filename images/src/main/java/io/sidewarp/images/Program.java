@@ -28,6 +28,12 @@ enum Program {
     static final String COMMANDS = "/opt/sidewarp/bin";
 
     /**
+     * Directory of the verbs library in the sidecar's image. The command sidewarp-verbs copies it from here into a
+     * volume.
+     */
+    static final String VERBS = "/opt/sidewarp/verbs";
+
+    /**
      * Flags of each JVM in an image. The root file system is read-only and /tmp is a small volume. A JVM therefore writes
      * no performance data, and writes its crash report to the log. A JVM that runs out of heap ends, so that its
      * container is started again.

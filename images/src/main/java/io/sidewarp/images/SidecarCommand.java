@@ -17,14 +17,14 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The command {@code sidewarp} in the sidecar's image. The command shares jars with the sidecar where both have the
- * same.
+ * The commands {@code sidewarp} and {@code sidewarp-verbs} in the sidecar's image. The commands share jars with the
+ * sidecar where both have the same.
  */
 final class SidecarCommand {
     private static final String DIRECTORY = Program.COMMANDS;
-    private static final String OPTIONS = DIRECTORY + "/sidewarp.options";
     private static final String JAR = DIRECTORY + "/sidewarp-cli.jar";
     private static final String MAIN_CLASS = "io.sidewarp.cli.Sidewarp";
+    private static final String VERBS_CLASS = "io.sidewarp.cli.verbs.VerbsInstaller";
 
     /**
      * Flags for all commands, within the limits of the sidecar's container. C2 starts late, so that short commands do
@@ -37,6 +37,16 @@ final class SidecarCommand {
                         List.of(Program.NETTY_FLAG, "-Xmx64m"),
                         JvmFlags.lateC2(root),
                         List.of("-jar"))
+                .flatMap(List::stream)
+                .toList();
+    }
+
+    /** Flags for the command {@code sidewarp-verbs}, which copies a file and ends. */
+    private static List<String> verbsFlags(Path root) {
+        return Stream.of(
+                        JvmFlags.program(root),
+                        Program.CONTAINER_FLAGS,
+                        List.of("-Xmx16m", "-XX:TieredStopAtLevel=1", "-jar"))
                 .flatMap(List::stream)
                 .toList();
     }
@@ -84,14 +94,22 @@ final class SidecarCommand {
         return libraries;
     }
 
-    /** Adds the command and its options. */
+    /** Adds the commands and their options. */
     void addTo(FileEntriesLayer.Builder layer) throws IOException {
-        Path file = inputs.work().resolve("sidewarp");
-        CommandFile.write(file, OPTIONS, MAIN_CLASS, classPath);
-        Path options = inputs.work().resolve("sidewarp.options");
-        Files.write(options, flags(inputs.root()));
-        layer.addEntry(file, AbsoluteUnixPath.get(DIRECTORY + "/sidewarp"), FilePermissions.fromOctalString("755"));
-        layer.addEntry(options, AbsoluteUnixPath.get(OPTIONS));
+        add(layer, "sidewarp", MAIN_CLASS, classPath, flags(inputs.root()));
+        add(layer, "sidewarp-verbs", VERBS_CLASS, List.of(JAR), verbsFlags(inputs.root()));
         layer.addEntry(inputs.commandLine().resolve("sidewarp-cli.jar"), AbsoluteUnixPath.get(JAR));
+    }
+
+    private void add(
+            FileEntriesLayer.Builder layer, String name, String mainClass, List<String> jars, List<String> flags)
+            throws IOException {
+        String optionsPath = DIRECTORY + "/" + name + ".options";
+        Path file = inputs.work().resolve(name);
+        CommandFile.write(file, optionsPath, mainClass, jars);
+        Path options = inputs.work().resolve(name + ".options");
+        Files.write(options, flags);
+        layer.addEntry(file, AbsoluteUnixPath.get(DIRECTORY + "/" + name), FilePermissions.fromOctalString("755"));
+        layer.addEntry(options, AbsoluteUnixPath.get(optionsPath));
     }
 }

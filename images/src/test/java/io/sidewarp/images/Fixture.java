@@ -26,6 +26,7 @@ final class Fixture {
             "packages/rdma/usr/lib/x86_64-linux-gnu/libibverbs.so.1",
             "work/sidecar.jsa",
             "work/node-agent.jsa",
+            "work/verbs/libsidewarp-verbs.so",
             "java/lib/modules",
             "java/bin/java");
 
@@ -45,6 +46,7 @@ final class Fixture {
             write(packaged.resolve("lib/boot/org.foreign-1.jar"), "foreign", time, permissions);
         }
         Files.setPosixFilePermissions(directory.resolve("java/bin/java"), PosixFilePermissions.fromString("rwx------"));
+        Files.createSymbolicLink(directory.resolve("work/verbs/libibverbs.so.1"), Path.of("libsidewarp-verbs.so"));
         return new Inputs(
                 repository,
                 directory.resolve("packages"),

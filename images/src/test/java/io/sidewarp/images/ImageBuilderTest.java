@@ -113,6 +113,18 @@ class ImageBuilderTest {
                         "/opt/sidewarp/app/lib/main/io.sidewarp.own-1.jar", "/opt/sidewarp/app/quarkus-run.jar");
     }
 
+    /** The installer makes the links, as the layers of Jib have none. */
+    @Test
+    void theVerbsLibraryIsInTheSidecarsImageOnceAndInNoOther() {
+        Layers layers = new Layers(inputs);
+
+        assertThat(paths(layers.of(Program.SIDECAR).getLast()))
+                .filteredOn(path -> path.startsWith("/opt/sidewarp/verbs"))
+                .containsExactly("/opt/sidewarp/verbs/libsidewarp-verbs.so");
+        assertThat(layers.of(Program.CONTROLLER))
+                .allSatisfy(layer -> assertThat(paths(layer)).noneMatch(path -> path.contains("verbs")));
+    }
+
     @Test
     void theCommandSharesTheJarsThatTheSidecarHas() throws IOException {
         assertThat(new SidecarCommand(inputs).libraries()).containsOnlyKeys("/opt/sidewarp/bin/lib/picocli-4.jar");
@@ -130,7 +142,10 @@ class ImageBuilderTest {
                 .filteredOn(file -> !file.getPermissions().toOctalString().equals("644"))
                 .map(file ->
                         file.getExtractionPath() + " " + file.getPermissions().toOctalString())
-                .containsExactly("/opt/java/bin/java 755", "/opt/sidewarp/bin/sidewarp 755");
+                .containsExactly(
+                        "/opt/java/bin/java 755",
+                        "/opt/sidewarp/bin/sidewarp 755",
+                        "/opt/sidewarp/bin/sidewarp-verbs 755");
     }
 
     private static List<String> names(List<FileEntriesLayer> layers) {
