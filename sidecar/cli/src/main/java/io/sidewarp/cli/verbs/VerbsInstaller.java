@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Copies the library that stands in for libibverbs and librdmacm from the sidecar's image into a directory of a volume,
- * for other containers of the pod. Starts without the other commands and their libraries.
+ * Copies the library that stands in for libibverbs and librdmacm from the sidecar's image into a volume. Other
+ * containers of the pod load the library from there. Starts without the other commands and their libraries.
  */
 public final class VerbsInstaller {
     /** Directory of the library in the sidecar's image. */

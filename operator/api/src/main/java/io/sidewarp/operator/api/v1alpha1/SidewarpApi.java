@@ -52,8 +52,8 @@ public final class SidewarpApi {
 
     /**
      * Annotation of a pod: whether the containers of {@link #CONTAINERS} get the library that stands in for libibverbs
-     * and librdmacm. {@code enabled} preloads the library, {@code path} lets the loader find it, {@code disabled} is the
-     * default.
+     * and librdmacm. The value {@code enabled} preloads the library. The value {@code path} puts its directory on the
+     * loader's path. The default is {@code disabled}.
      */
     public static final String VERBS = "sidewarp.io/verbs";
 
