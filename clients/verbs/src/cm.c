@@ -28,6 +28,9 @@
 /* Limit of the time that the end of the process waits for connections that rdma_disconnect closes. */
 enum { CLOSE_SECONDS = 2 };
 
+/* Default values of the sidecar's settings. */
+enum { DEFAULT_BACKLOG = 128, MAX_BACKLOG = 1024 };
+
 enum state {
   IDLE,
   BOUND,
@@ -566,11 +569,8 @@ static void reject(uint64_t request, const void* data, size_t length) {
   session_send(&record, CONTROL_REJECT, sizeof record.connect + length, ignore_answer, NULL);
 }
 
-static void disconnect(uint64_t connection, uint64_t after_posts, bool abort) {
-  union record record = {0};
-  record.disconnect.connection = connection;
-  record.disconnect.after_posts = after_posts;
-  record.disconnect.abort = abort;
+static void disconnect(uint64_t connection, bool abort) {
+  union record record = {.disconnect = {.connection = connection, .abort = abort}};
   session_send(&record, CONTROL_DISCONNECT, sizeof record.disconnect, ignore_answer, NULL);
 }
 
@@ -613,7 +613,7 @@ int rdma_destroy_id(struct rdma_cm_id* id) {
     reject(identifier->request, NULL, 0);
   }
   if (alive && (state == CONNECTING || (state == CONNECTED && !identifier->disconnecting))) {
-    disconnect(identifier->connection, 0, true);
+    disconnect(identifier->connection, true);
   }
   if (id->event != NULL) {
     rdma_ack_cm_event(id->event);
@@ -954,7 +954,8 @@ static int try_to_listen(struct identifier* identifier, union record* record, in
   memset(record, 0, sizeof *record);
   address_encode(record->listen.address, address);
   record->listen.port = ntohs(rdma_get_src_port(&identifier->id));
-  record->listen.backlog = backlog < 0 ? 0 : (uint32_t)backlog;
+  /* A program's small backlog must not reject requests that an RNIC would queue. 0: the sidecar's default. */
+  record->listen.backlog = backlog <= DEFAULT_BACKLOG ? 0 : backlog < MAX_BACKLOG ? (uint32_t)backlog : MAX_BACKLOG;
   struct listen_call call = {.identifier = identifier, .record = record};
   int error = session_send(record, CONTROL_LISTEN, sizeof record->listen, on_listening, &call);
   if (error != 0) {
@@ -1248,16 +1249,16 @@ int rdma_disconnect(struct rdma_cm_id* id) {
   switch (state) {
     case CONNECTING:
       if (alive && first) {
-        disconnect(identifier->connection, 0, true);
+        disconnect(identifier->connection, true);
       }
       return complete(id);
     case CONNECTED:
       if (alive && first) {
-        uint64_t posts = qp != NULL ? qp_posts(qp) : 0;
         if (qp != NULL) {
-          qp_set_state(qp, IBV_QPS_SQD);
+          qp_close(qp);
+        } else {
+          disconnect(identifier->connection, false);
         }
-        disconnect(identifier->connection, posts, false);
       }
       return alive || pending ? complete(id) : fail(ENODEV);
     case ENDED:

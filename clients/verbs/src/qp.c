@@ -409,6 +409,15 @@ static void abort_connection(uint64_t connection) {
   session_send(&record, CONTROL_DISCONNECT, sizeof record.disconnect, ignore, NULL);
 }
 
+void qp_close(struct ibv_qp* base) {
+  struct queue_pair* qp = (struct queue_pair*)base;
+  enum ibv_qp_state expected = IBV_QPS_RTS;
+  if (__atomic_compare_exchange_n(&base->state, &expected, IBV_QPS_SQD, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    union record record = {.disconnect = {.connection = qp->connection, .after_posts = qp_posts(base)}};
+    session_send(&record, CONTROL_DISCONNECT, sizeof record.disconnect, ignore, NULL);
+  }
+}
+
 void qp_fail(struct queue_pair* qp) {
   qp_set_state(&qp->base, IBV_QPS_ERR);
   if (!atomic_load(&qp->ended)) {
@@ -666,6 +675,10 @@ int ibv_modify_qp(struct ibv_qp* base, struct ibv_qp_attr* attributes, int mask)
       }
       qp_set_state(base, IBV_QPS_RESET);
       return 0;
+    case IBV_QPS_SQD:
+      /* On an iWARP device this is the state of a connection that closes. rsocket asks for it. */
+      qp_close(base);
+      return now == IBV_QPS_RTS || now == IBV_QPS_SQD ? 0 : EINVAL;
     case IBV_QPS_ERR:
       qp_fail(qp);
       return 0;

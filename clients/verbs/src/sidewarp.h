@@ -144,6 +144,8 @@ void qp_set_state(struct ibv_qp* qp, enum ibv_qp_state state);
 void qp_on_end(struct ibv_qp* qp, record_handler handler, void* argument);
 /* The queue pair with this number, or NULL. For programs that give rdma_connect a number instead of a queue pair. */
 struct ibv_qp* qp_find(uint32_t number);
+/* Begins a graceful close behind the posted work, once: the state becomes IBV_QPS_SQD, and then IBV_QPS_ERR. */
+void qp_close(struct ibv_qp* qp);
 /* Depths that ibv_query_qp reports once the connection is established. */
 void qp_set_depths(struct ibv_qp* qp, uint32_t ird, uint32_t ord);
 
