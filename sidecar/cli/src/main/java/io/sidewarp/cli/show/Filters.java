@@ -80,7 +80,8 @@ class Filters {
                 .collect(Collectors.joining(" "));
     }
 
-    private <T> boolean matches(Kind<T> kind, T object) {
+    /** Returns whether an object meets the conditions. */
+    final <T> boolean matches(Kind<T> kind, T object) {
         return given().entrySet().stream().allMatch(option -> {
             List<String> values = kind.properties()
                     .getOrDefault(option.getKey(), _ -> List.of())

@@ -102,27 +102,33 @@ public final class TopCommand implements Callable<Integer> {
         try (SidewarpClient client = sidewarp.client()) {
             if (!live.inPlace()) {
                 // The first listing has no rates.
-                reachable.textOr(() -> text(client), false);
+                reachable.textOr(() -> text(client.listConnections(), System.nanoTime()), false);
                 Interruption.sleep(interval);
             }
             String gap = live.inPlace() ? "" : "\n";
             live.run(() -> CLOCK.format(LocalTime.now(ZoneId.systemDefault())) + "  "
-                    + reachable.textOr(() -> text(client), false) + gap);
+                    + reachable.textOr(() -> text(client.listConnections(), System.nanoTime()), false) + gap);
         }
         return ExitCode.OK;
     }
 
-    private String text(SidewarpClient client) {
-        List<ConnectionInfo> all = client.listConnections();
-        List<ConnectionInfo> selected = filters.select(Kind.CONNECTIONS, all);
-        List<Rated> rated = rates.update(selected, System.nanoTime());
-        long established = selected.stream()
-                .filter(connection -> connection.state() == Connection.State.ESTABLISHED)
+    /**
+     * Returns the view of a listing.
+     *
+     * @param all connections before the filters: one that matches later has a rate then
+     * @param nanos time of the listing
+     */
+    String text(List<ConnectionInfo> all, long nanos) {
+        List<Rated> rated = rates.update(all, nanos).stream()
+                .filter(one -> filters.matches(Kind.CONNECTIONS, one.connection()))
+                .toList();
+        long established = rated.stream()
+                .filter(one -> one.connection().state() == Connection.State.ESTABLISHED)
                 .count();
-        String summary = selected.size() + " connections, " + established + " established; sent "
+        String summary = rated.size() + " connections, " + established + " established; sent "
                 + Rates.bits(sum(rated, Rated::bitsSent)) + ", received " + Rates.bits(sum(rated, Rated::bitsReceived))
                 + "\n";
-        boolean hidden = selected.isEmpty() && !all.isEmpty();
+        boolean hidden = rated.isEmpty() && !all.isEmpty();
         return summary + (hidden ? filters.noMatch(Kind.CONNECTIONS, all.size()) : LISTING.text(rated));
     }
 
