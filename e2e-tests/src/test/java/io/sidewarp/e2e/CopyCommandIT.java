@@ -13,7 +13,7 @@ import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Pattern;
-import io.sidewarp.e2e.support.SidecarProcess;
+import io.sidewarp.e2e.support.SidecarPair;
 import io.sidewarp.e2e.support.Tools;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -29,6 +29,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,8 +38,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(Logs.class)
 class CopyCommandIT {
 
-    private static SidecarProcess left;
-    private static SidecarProcess right;
+    @RegisterExtension
+    static final SidecarPair SIDECARS = new SidecarPair();
+
     private static Path served;
     private static OwnedProcess server;
     private static String address;
@@ -48,25 +50,22 @@ class CopyCommandIT {
 
     @BeforeAll
     static void start() {
-        left = SidecarProcess.start("left");
-        right = SidecarProcess.start("right");
         served = Directories.temporary("served");
-        server = CliProcess.start(right, "serve", "--dir", served.toString(), "--max-size", "8M", "127.0.0.1:0");
+        server = CliProcess.start(
+                SIDECARS.right(), "serve", "--dir", served.toString(), "--max-size", "8M", "127.0.0.1:0");
         address = CliProcess.awaitAddress(server);
     }
 
     @AfterAll
     static void stop() {
         server.close();
-        left.close();
-        right.close();
         Directories.delete(served);
     }
 
     private static Ended copy(String from, String to, String... options) {
         List<String> arguments =
                 Stream.concat(Stream.of("cp", from, to), Stream.of(options)).toList();
-        return CliProcess.run(left, arguments.toArray(String[]::new));
+        return CliProcess.run(SIDECARS.left(), arguments.toArray(String[]::new));
     }
 
     private static Ended copy(Path from, String to) {
@@ -116,7 +115,12 @@ class CopyCommandIT {
         Path closed = Files.createDirectory(served.resolve("closed"));
         Files.setPosixFilePermissions(closed, Set.of());
         try (OwnedProcess limited = CliProcess.startUnder(
-                Tools.withoutPrivilegeOnFiles(), right, "serve", "--dir", served.toString(), "127.0.0.1:0")) {
+                Tools.withoutPrivilegeOnFiles(),
+                SIDECARS.right(),
+                "serve",
+                "--dir",
+                served.toString(),
+                "127.0.0.1:0")) {
             String there = CliProcess.awaitAddress(limited) + "/closed/file";
 
             copy(there, local.resolve("other")).assertFailed(ExitCodes.NO_PERMISSION, "no permission", "closed");
@@ -165,7 +169,7 @@ class CopyCommandIT {
         // Room for what the JVM and its libraries write for themselves.
         Ended ended = CliProcess.runUnder(
                 List.of("prlimit", "--fsize=1000000"),
-                left,
+                SIDECARS.left(),
                 "cp",
                 address + "/long",
                 local.resolve("long").toString());
@@ -187,9 +191,10 @@ class CopyCommandIT {
         try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
             sparse.setLength(1 << 30);
         }
-        try (OwnedProcess dying = CliProcess.start(right, "serve", "--dir", served.toString(), "127.0.0.1:0");
-                OwnedProcess copy =
-                        CliProcess.start(left, "cp", file.toString(), CliProcess.awaitAddress(dying) + "/half")) {
+        try (OwnedProcess dying =
+                        CliProcess.start(SIDECARS.right(), "serve", "--dir", served.toString(), "127.0.0.1:0");
+                OwnedProcess copy = CliProcess.start(
+                        SIDECARS.left(), "cp", file.toString(), CliProcess.awaitAddress(dying) + "/half")) {
             Patience.await("the server has begun to store").until(() -> !copy.isAlive() || hasPart("half"));
             dying.kill();
 
@@ -210,7 +215,7 @@ class CopyCommandIT {
         Files.writeString(served.resolve("there"), "content");
         Path file = Files.writeString(local.resolve("file"), "mine");
         try (OwnedProcess readOnly =
-                CliProcess.start(right, "serve", "--dir", served.toString(), "--read-only", "127.0.0.1:0")) {
+                CliProcess.start(SIDECARS.right(), "serve", "--dir", served.toString(), "--read-only", "127.0.0.1:0")) {
             String where = CliProcess.awaitAddress(readOnly);
 
             copy(file, where + "/there").assertFailed(ExitCodes.NO_PERMISSION, "--read-only");
@@ -222,7 +227,7 @@ class CopyCommandIT {
 
     @Test
     void aDirectoryThatIsMissingIsNotServed() {
-        Ended ended = CliProcess.run(right, "serve", "--dir", "/nowhere", "127.0.0.1:0");
+        Ended ended = CliProcess.run(SIDECARS.right(), "serve", "--dir", "/nowhere", "127.0.0.1:0");
         ended.assertFailed(ExitCodes.NO_INPUT, "/nowhere");
     }
 

@@ -12,7 +12,7 @@ import io.sidewarp.e2e.support.ExitCodes;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Pattern;
-import io.sidewarp.e2e.support.SidecarProcess;
+import io.sidewarp.e2e.support.SidecarPair;
 import io.sidewarp.e2e.support.Tools;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,12 +22,11 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests {@code sidewarp cp --recursive} and {@code sidewarp serve} as processes. */
 @ExtendWith(Logs.class)
@@ -35,26 +34,14 @@ class CopyTreeIT {
 
     private static final byte[] LARGE = Pattern.bytes(7, 3_000_001);
 
-    private static SidecarProcess left;
-    private static SidecarProcess right;
+    @RegisterExtension
+    static final SidecarPair SIDECARS = new SidecarPair();
 
     private Path local;
     private Path served;
     private Path tree;
     private OwnedProcess server;
     private String address;
-
-    @BeforeAll
-    static void startSidecars() {
-        left = SidecarProcess.start("left");
-        right = SidecarProcess.start("right");
-    }
-
-    @AfterAll
-    static void stopSidecars() {
-        left.close();
-        right.close();
-    }
 
     @BeforeEach
     void start() throws IOException {
@@ -68,7 +55,7 @@ class CopyTreeIT {
         permit(tree.resolve("sub/deep/tool"), "rwxr-x---");
         permit(tree.resolve("sub/deep"), "r-xr-x---");
         permit(tree.resolve("empty"), "rwx------");
-        server = CliProcess.start(right, "serve", "--dir", served.toString(), "127.0.0.1:0");
+        server = CliProcess.start(SIDECARS.right(), "serve", "--dir", served.toString(), "127.0.0.1:0");
         address = CliProcess.awaitAddress(server);
     }
 
@@ -96,7 +83,7 @@ class CopyTreeIT {
     }
 
     private static Ended copy(Object from, Object to) {
-        return CliProcess.run(left, "cp", "-r", from.toString(), to.toString());
+        return CliProcess.run(SIDECARS.left(), "cp", "-r", from.toString(), to.toString());
     }
 
     /** Returns the permissions of everything below a directory, by name. */
@@ -167,7 +154,7 @@ class CopyTreeIT {
         Files.createDirectories(served.resolve("tree/sub/large"));
 
         Ended ended = CliProcess.runUnder(
-                Tools.withoutPrivilegeOnFiles(), left, "cp", "--recursive", tree.toString(), address + "/");
+                Tools.withoutPrivilegeOnFiles(), SIDECARS.left(), "cp", "--recursive", tree.toString(), address + "/");
 
         ended.assertFailed(
                 ExitCodes.FAILED,
@@ -196,7 +183,7 @@ class CopyTreeIT {
     @Test
     void aReadOnlyServerMakesNoDirectory() {
         try (OwnedProcess readOnly =
-                CliProcess.start(right, "serve", "--dir", served.toString(), "--read-only", "127.0.0.1:0")) {
+                CliProcess.start(SIDECARS.right(), "serve", "--dir", served.toString(), "--read-only", "127.0.0.1:0")) {
             copy(tree, CliProcess.awaitAddress(readOnly) + "/")
                     .assertFailed(ExitCodes.NO_PERMISSION, "the server runs with --read-only");
         }

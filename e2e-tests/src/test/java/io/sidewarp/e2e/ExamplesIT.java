@@ -10,6 +10,7 @@ import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Ports;
+import io.sidewarp.e2e.support.SidecarPair;
 import io.sidewarp.e2e.support.SidecarProcess;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,10 +19,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,24 +36,12 @@ class ExamplesIT {
     private static final int VERSIONS = 6;
     private static final String MEBIBYTES = "2";
 
-    private static SidecarProcess left;
-    private static SidecarProcess right;
+    @RegisterExtension
+    static final SidecarPair SIDECARS = new SidecarPair();
 
     private final List<OwnedProcess> owned = new ArrayList<>();
     private final String port = Integer.toString(Ports.free());
     private final String address = Link.LOOPBACK + ":" + port;
-
-    @BeforeAll
-    static void startSidecars() {
-        left = SidecarProcess.start("left");
-        right = SidecarProcess.start("right");
-    }
-
-    @AfterAll
-    static void stopSidecars() {
-        left.close();
-        right.close();
-    }
 
     @AfterEach
     void stop() {
@@ -70,14 +58,14 @@ class ExamplesIT {
     private OwnedProcess serve(String file, String... more) {
         List<String> arguments = new ArrayList<>(List.of("serve", port));
         arguments.addAll(List.of(more));
-        OwnedProcess server = start(file, right, arguments.toArray(String[]::new));
+        OwnedProcess server = start(file, SIDECARS.right(), arguments.toArray(String[]::new));
         server.awaitLine(("listening at port " + port)::equals);
         return server;
     }
 
     /** Returns the output of a client that succeeds. */
     private List<String> succeed(String file, String... arguments) {
-        OwnedProcess client = start(file, left, arguments);
+        OwnedProcess client = start(file, SIDECARS.left(), arguments);
         assertThat(client.awaitExit()).as(client.text()).isZero();
         return client.output();
     }
@@ -118,8 +106,8 @@ class ExamplesIT {
         String versions = Integer.toString(VERSIONS);
 
         List<OwnedProcess> workers = List.of(
-                start("parameter-server/" + serverFile, left, "work", address, versions, MEBIBYTES),
-                start("parameter-server/" + otherFile, left, "work", address, versions, MEBIBYTES));
+                start("parameter-server/" + serverFile, SIDECARS.left(), "work", address, versions, MEBIBYTES),
+                start("parameter-server/" + otherFile, SIDECARS.left(), "work", address, versions, MEBIBYTES));
 
         int made = 0;
         for (OwnedProcess worker : workers) {
@@ -151,7 +139,7 @@ class ExamplesIT {
         List<OwnedProcess> ring = IntStream.range(0, 4)
                 .mapToObj(rank -> start(
                         "all-reduce/" + (rank % 2 == 0 ? evenFile : oddFile),
-                        rank % 2 == 0 ? left : right,
+                        rank % 2 == 0 ? SIDECARS.left() : SIDECARS.right(),
                         Integer.toString(rank),
                         addresses,
                         "10001"))
@@ -182,8 +170,8 @@ class ExamplesIT {
         assertThat(copy).hasBinaryContent(content);
         succeed(client, "get", address, "empty", copy.toString());
         assertThat(copy).isEmptyFile();
-        OwnedProcess missing = start(client, left, "get", address, "missing", copy.toString());
-        OwnedProcess outside = start(client, left, "get", address, "../secret", copy.toString());
+        OwnedProcess missing = start(client, SIDECARS.left(), "get", address, "missing", copy.toString());
+        OwnedProcess outside = start(client, SIDECARS.left(), "get", address, "../secret", copy.toString());
 
         assertThat(missing.awaitExit()).isEqualTo(1);
         assertThat(missing.output()).last().isEqualTo("rejected: there is no such file");

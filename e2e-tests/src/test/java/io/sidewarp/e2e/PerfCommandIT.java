@@ -13,6 +13,7 @@ import io.sidewarp.e2e.support.ExitCodes;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Patience;
+import io.sidewarp.e2e.support.SidecarPair;
 import io.sidewarp.e2e.support.SidecarProcess;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -32,31 +34,28 @@ class PerfCommandIT {
 
     private static final Percentage ROUNDING = Percentage.withPercentage(0.1);
 
-    private static SidecarProcess left;
-    private static SidecarProcess right;
+    @RegisterExtension
+    static final SidecarPair SIDECARS = new SidecarPair();
+
     private static OwnedProcess server;
     private static String address;
 
     @BeforeAll
     static void start() {
-        left = SidecarProcess.start("left");
-        right = SidecarProcess.start("right");
-        server = CliProcess.start(right, "perf", "--listen", "127.0.0.1:0");
+        server = CliProcess.start(SIDECARS.right(), "perf", "--listen", "127.0.0.1:0");
         address = CliProcess.awaitAddress(server);
     }
 
     @AfterAll
     static void stop() {
         server.close();
-        left.close();
-        right.close();
     }
 
     private static Ended perf(String... arguments) {
         List<String> all = new ArrayList<>(List.of("perf"));
         all.addAll(List.of(arguments));
         all.addAll(List.of("--time", "300ms", "--warmup", "100ms"));
-        Ended ended = CliProcess.run(left, all.toArray(String[]::new));
+        Ended ended = CliProcess.run(SIDECARS.left(), all.toArray(String[]::new));
         assertThat(ended.exitCode()).as(ended.text()).isZero();
         return ended;
     }
@@ -68,7 +67,14 @@ class PerfCommandIT {
                         .start();
                 OwnedProcess limited = CliProcess.start(few, "perf", "--listen", "127.0.0.1:0")) {
             Ended ended = CliProcess.run(
-                    left, "perf", "write", CliProcess.awaitAddress(limited), "--connections", "8", "--time", "300ms");
+                    SIDECARS.left(),
+                    "perf",
+                    "write",
+                    CliProcess.awaitAddress(limited),
+                    "--connections",
+                    "8",
+                    "--time",
+                    "300ms");
 
             assertThat(ended.exitCode()).as(ended.text()).isEqualTo(ExitCodes.TEMPORARY);
             assertThat(ended.text())
@@ -102,7 +108,7 @@ class PerfCommandIT {
             assertThat(result.get("gigabits_per_second").asDouble()).isCloseTo(8 * octets / seconds / 1e9, ROUNDING);
         }
         Patience.await("the server tells of it").until(() -> server.text().contains(operation + ", "));
-        assertThat(right.process().text()).doesNotContain("event=connection-terminated");
+        assertThat(SIDECARS.right().process().text()).doesNotContain("event=connection-terminated");
     }
 
     @ParameterizedTest
@@ -176,7 +182,7 @@ class PerfCommandIT {
 
     @Test
     void aServerThatServesOnceEndsBehindTheFirstTest() {
-        try (OwnedProcess once = CliProcess.start(right, "perf", "--listen", "127.0.0.1:0", "--once")) {
+        try (OwnedProcess once = CliProcess.start(SIDECARS.right(), "perf", "--listen", "127.0.0.1:0", "--once")) {
             perf("send", CliProcess.awaitAddress(once));
 
             assertThat(once.awaitExit()).isZero();
@@ -201,7 +207,7 @@ class PerfCommandIT {
 
     @Test
     void aSizeBeyondAMessageOfRdmaIsAWrongArgument() {
-        Ended ended = CliProcess.run(left, "perf", "write", address, "--size", "8G");
+        Ended ended = CliProcess.run(SIDECARS.left(), "perf", "write", address, "--size", "8G");
 
         ended.assertFailed(ExitCodes.USAGE, "4294967295");
     }

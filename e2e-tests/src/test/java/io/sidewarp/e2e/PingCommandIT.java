@@ -17,6 +17,7 @@ import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Ports;
+import io.sidewarp.e2e.support.SidecarPair;
 import io.sidewarp.e2e.support.SidecarProcess;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,15 +37,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(Logs.class)
 class PingCommandIT {
 
-    private static SidecarProcess left;
-    private static SidecarProcess right;
+    @RegisterExtension
+    static final SidecarPair SIDECARS = new SidecarPair();
+
     private static OwnedProcess server;
     private static String address;
 
     @BeforeAll
     static void start() {
-        left = SidecarProcess.start("left");
-        right = SidecarProcess.start("right");
         server = listen("127.0.0.1:0");
         address = CliProcess.awaitAddress(server);
     }
@@ -51,19 +52,17 @@ class PingCommandIT {
     @AfterAll
     static void stop() {
         server.close();
-        left.close();
-        right.close();
     }
 
     private static OwnedProcess listen(String where) {
-        return CliProcess.start(right, "ping", "--listen", where);
+        return CliProcess.start(SIDECARS.right(), "ping", "--listen", where);
     }
 
     private static Ended ping(String... arguments) {
         String[] all = new String[arguments.length + 1];
         all[0] = "ping";
         System.arraycopy(arguments, 0, all, 1, arguments.length);
-        return CliProcess.run(left, all);
+        return CliProcess.run(SIDECARS.left(), all);
     }
 
     @Test
@@ -84,8 +83,8 @@ class PingCommandIT {
     @Test
     void thePeerCanBeWaitedFor() {
         int port = Ports.free();
-        try (OwnedProcess client =
-                        CliProcess.start(left, "ping", "--wait-ready", "60s", "127.0.0.1:" + port, "--count", "1");
+        try (OwnedProcess client = CliProcess.start(
+                        SIDECARS.left(), "ping", "--wait-ready", "60s", "127.0.0.1:" + port, "--count", "1");
                 OwnedProcess late = listen("127.0.0.1:" + port)) {
             assertThat(client.awaitExit()).as(client.text()).isZero();
             assertThat(late.isAlive()).isTrue();
@@ -104,10 +103,11 @@ class PingCommandIT {
         String[] server = (line + " --once --listen " + address).split(" ");
         String[] client =
                 (line + (line.contains("rping") ? " --count 1 " : " ") + "--wait-ready 60s " + address).split(" ");
-        try (OwnedProcess waiting = CliProcess.start(left, client)) {
+        try (OwnedProcess waiting = CliProcess.start(SIDECARS.left(), client)) {
             Patience.await("it tries")
-                    .until(() -> !waiting.isAlive() || !sessions(left).isEmpty());
-            try (OwnedProcess late = CliProcess.start(right, server)) {
+                    .until(() ->
+                            !waiting.isAlive() || !sessions(SIDECARS.left()).isEmpty());
+            try (OwnedProcess late = CliProcess.start(SIDECARS.right(), server)) {
                 assertThat(waiting.awaitExit()).as(waiting.text()).isZero();
                 assertThat(late.awaitExit()).as(late.text()).isZero();
             }
@@ -117,8 +117,8 @@ class PingCommandIT {
     @Test
     void aPeerThatIsNotIwarpIsAProtocolErrorAndNotWaitedFor() throws IOException {
         try (ServerSocket other = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
-                OwnedProcess client =
-                        CliProcess.start(left, "ping", "--wait-ready", "60s", "127.0.0.1:" + other.getLocalPort());
+                OwnedProcess client = CliProcess.start(
+                        SIDECARS.left(), "ping", "--wait-ready", "60s", "127.0.0.1:" + other.getLocalPort());
                 Socket greeting = other.accept()) {
             greeting.getOutputStream().write("SSH-2.0-OpenSSH_9.2p1\r\n".getBytes(StandardCharsets.US_ASCII));
 
@@ -155,13 +155,13 @@ class PingCommandIT {
 
     @Test
     void anotherCommandsServerRefuses() {
-        Ended ended = CliProcess.run(left, "perf", "write", address, "--time", "1s");
+        Ended ended = CliProcess.run(SIDECARS.left(), "perf", "write", address, "--time", "1s");
         ended.assertFailed(ExitCodes.TEMPORARY, address + " refused the connection", "sidewarp ping --listen");
     }
 
     @Test
     void aPeerThatIsNotThisCommandIsAProtocolError() {
-        try (SidewarpClient client = right.client();
+        try (SidewarpClient client = SIDECARS.right().client();
                 Session session = client.openSession("stranger");
                 Listener listener =
                         session.listen(Link.LOOPBACK, 0, request -> request.accept(ConnectionOptions.defaults()))) {
@@ -205,7 +205,7 @@ class PingCommandIT {
     @ValueSource(
             strings = {"ping", "ping nowhere", "ping a:1 --listen 2", "ping a:1 --size 4X", "show everything", "fly"})
     void wrongArgumentsAreTwo(String line) {
-        CliProcess.run(left, line.split(" ")).assertFailed(ExitCodes.USAGE, "--help");
+        CliProcess.run(SIDECARS.left(), line.split(" ")).assertFailed(ExitCodes.USAGE, "--help");
     }
 
     @Test
@@ -227,7 +227,7 @@ class PingCommandIT {
             assertThat(client.awaitExit()).isEqualTo(ExitCodes.INTERRUPTED);
             assertThat(client.output().getLast()).contains("rounds good; min");
             assertThat(client.text()).doesNotContain("\tat ");
-            assertNoSession(left);
+            assertNoSession(SIDECARS.left());
         }
     }
 
@@ -237,7 +237,7 @@ class PingCommandIT {
                 OwnedProcess terminated = listen("127.0.0.1:0")) {
             CliProcess.awaitAddress(interrupted);
             CliProcess.awaitAddress(terminated);
-            List<String> before = sessions(right);
+            List<String> before = sessions(SIDECARS.right());
 
             interrupted.interrupt();
             terminated.terminate();
@@ -247,12 +247,12 @@ class PingCommandIT {
             assertThat(interrupted.output()).singleElement().asString().startsWith("listening on ");
             assertThat(terminated.output()).singleElement().asString().startsWith("listening on ");
             Patience.await("both sessions end")
-                    .untilAsserted(() -> assertThat(sessions(right)).hasSize(before.size() - 2));
+                    .untilAsserted(() -> assertThat(sessions(SIDECARS.right())).hasSize(before.size() - 2));
         }
     }
 
     private static OwnedProcess pingWithoutEnd(String where) {
-        OwnedProcess client = CliProcess.start(left, "ping", where, "--count", "0", "--interval", "1ms");
+        OwnedProcess client = CliProcess.start(SIDECARS.left(), "ping", where, "--count", "0", "--interval", "1ms");
         client.awaitLine(line -> line.startsWith("round 3:"));
         return client;
     }

@@ -32,6 +32,7 @@ import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Pattern;
+import io.sidewarp.e2e.support.SidecarPair;
 import io.sidewarp.e2e.support.SidecarProcess;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -41,12 +42,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests two packaged sidecars, each with a Java client. */
 @ExtendWith(Logs.class)
@@ -54,30 +54,18 @@ class SidecarPairIT {
 
     private static final int OCTETS = 1 << 20;
 
-    private static SidecarProcess left;
-    private static SidecarProcess right;
+    @RegisterExtension
+    static final SidecarPair SIDECARS = new SidecarPair();
 
     private SidewarpClient leftClient;
     private SidewarpClient rightClient;
     private Session here;
     private Session there;
 
-    @BeforeAll
-    static void startSidecars() {
-        left = SidecarProcess.start("left");
-        right = SidecarProcess.start("right");
-    }
-
-    @AfterAll
-    static void stopSidecars() {
-        left.close();
-        right.close();
-    }
-
     @BeforeEach
     void openSessions() {
-        leftClient = left.client();
-        rightClient = right.client();
+        leftClient = SIDECARS.left().client();
+        rightClient = SIDECARS.right().client();
         here = leftClient.openSession("here");
         there = rightClient.openSession("there");
     }
@@ -87,8 +75,8 @@ class SidecarPairIT {
         leftClient.close();
         rightClient.close();
         Patience.await("the sidecars are empty again").untilAsserted(() -> {
-            assertThat(left.volumeFiles()).isEmpty();
-            assertThat(right.volumeFiles()).isEmpty();
+            assertThat(SIDECARS.left().volumeFiles()).isEmpty();
+            assertThat(SIDECARS.right().volumeFiles()).isEmpty();
         });
     }
 
@@ -429,15 +417,15 @@ class SidecarPairIT {
     @Test
     void theFileOfACreatedRegionIsGoneWithTheRegion() {
         SharedRegion region = here.createSharedRegion("short-lived", OCTETS);
-        assertThat(left.volume().resolve("short-lived")).exists();
+        assertThat(SIDECARS.left().volume().resolve("short-lived")).exists();
         region.close();
-        assertThat(left.volume().resolve("short-lived")).doesNotExist();
+        assertThat(SIDECARS.left().volume().resolve("short-lived")).doesNotExist();
     }
 
     @Test
     void anExistingFileOfTheVolumeCanBeSentAndStays() throws Exception {
         byte[] content = Pattern.bytes(10, OCTETS);
-        Files.write(left.volume().resolve("document"), content);
+        Files.write(SIDECARS.left().volume().resolve("document"), content);
         SharedRegion document = here.openSharedRegion("document", 0, 0);
         SharedRegion target = there.createSharedRegion("target", OCTETS, Access.REMOTE_WRITE);
         Link link = Link.connect(here, there);
@@ -445,7 +433,7 @@ class SidecarPairIT {
         link.initiator().disconnect();
         assertThat(target.segment().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(content);
         document.close();
-        assertThat(left.volume().resolve("document")).hasBinaryContent(content);
-        Files.delete(left.volume().resolve("document"));
+        assertThat(SIDECARS.left().volume().resolve("document")).hasBinaryContent(content);
+        Files.delete(SIDECARS.left().volume().resolve("document"));
     }
 }
