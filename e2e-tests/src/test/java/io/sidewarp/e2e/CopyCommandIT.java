@@ -186,6 +186,29 @@ class CopyCommandIT {
     }
 
     @Test
+    void aServerUsesNoLargerWindowThanItsLimit() throws IOException {
+        byte[] content = Pattern.bytes(12, 3_000_001);
+        Path file = Files.write(local.resolve("file"), content);
+        try (OwnedProcess small = CliProcess.start(
+                SIDECARS.right(), "serve", "--dir", served.toString(), "--max-window", "64K", "127.0.0.1:0")) {
+            String there = CliProcess.awaitAddress(small) + "/small-window";
+
+            Ended pushed = copy(file.toString(), there, "--chunk", "16M", "--slots", "32");
+            Ended pulled = copy(there, local.resolve("back").toString(), "--chunk", "16M", "--slots", "32");
+
+            assertThat(pushed.exitCode()).as(pushed.text()).isZero();
+            assertThat(pulled.exitCode()).as(pulled.text()).isZero();
+        }
+        assertThat(local.resolve("back")).hasBinaryContent(content);
+    }
+
+    @Test
+    void aWindowBelowOneChunkIsRefused() {
+        CliProcess.run(SIDECARS.right(), "serve", "--dir", served.toString(), "--max-window", "1K", "127.0.0.1:0")
+                .assertFailed(ExitCodes.USAGE, "--max-window is 1 KiB; it must be at least 64 KiB");
+    }
+
+    @Test
     void copyFailsWhenTheServerDiesInTheMiddle() throws IOException {
         Path file = local.resolve("file");
         try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {

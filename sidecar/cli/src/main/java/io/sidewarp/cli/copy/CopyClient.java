@@ -64,7 +64,7 @@ final class CopyClient implements AutoCloseable {
      */
     Copied push(SeekableByteChannel file, String label, String name, int mode) throws IOException {
         long size = file.size();
-        try (Window own = Window.create(session, size, chunk, slots)) {
+        try (Window own = window(size)) {
             channel.send(new CopyMessage.Put(size, own.chunk(), own.slots(), mode, name));
             CopyMessage.Window window = channel.receive(PATIENCE, CopyMessage.Window.class);
             Window.Layout layout = layout(size, own, window);
@@ -128,7 +128,7 @@ final class CopyClient implements AutoCloseable {
 
     private Copied fetch(String name, long expected, FileTarget target, Function<Window, CopyMessage> request)
             throws IOException {
-        try (Window own = Window.create(session, expected, chunk, slots, Access.LOCAL_WRITE)) {
+        try (Window own = window(expected, Access.LOCAL_WRITE)) {
             channel.send(request.apply(own));
             CopyMessage.Window window = channel.receive(PATIENCE, CopyMessage.Window.class);
             target.expect(window.size());
@@ -154,6 +154,10 @@ final class CopyClient implements AutoCloseable {
             target.commit();
             return new Copied(window.size(), transfer.verified(digest));
         }
+    }
+
+    private Window window(long size, Access... access) {
+        return Window.create(session, new Window.Layout(size, chunk, slots), Window.MAX_LENGTH, access);
     }
 
     /** Waits for the oldest read, stores its chunk, and gives its slot back. */

@@ -32,6 +32,7 @@ final class CopyServer implements Server.GreetedHandler {
     private final ServedDirectory directory;
     private final boolean readOnly;
     private final long maxSize;
+    private final long maxWindow;
     private final ConnectionFlags flags;
 
     /** Directories that clients have made. A client connects again after a failure, and then sets permissions. */
@@ -40,12 +41,20 @@ final class CopyServer implements Server.GreetedHandler {
     /**
      * @param readOnly true to reject all pushed files
      * @param maxSize size limit of a pushed file in bytes
+     * @param maxWindow size limit of a transfer's window in bytes
      */
-    CopyServer(Session session, ServedDirectory directory, boolean readOnly, long maxSize, ConnectionFlags flags) {
+    CopyServer(
+            Session session,
+            ServedDirectory directory,
+            boolean readOnly,
+            long maxSize,
+            long maxWindow,
+            ConnectionFlags flags) {
         this.session = session;
         this.directory = directory;
         this.readOnly = readOnly;
         this.maxSize = maxSize;
+        this.maxWindow = maxWindow;
         this.flags = flags;
     }
 
@@ -96,9 +105,10 @@ final class CopyServer implements Server.GreetedHandler {
     private String store(Channel<CopyMessage> channel, CopyMessage.Put put) throws IOException {
         FileName name = FileName.of(put.name());
         checkStorable(name, put.size());
+        Window.Layout wanted = new Window.Layout(put.size(), put.chunk(), put.slots());
         try (FileTarget target = directory.create(name, put.mode());
-                Window window = Window.create(session, put.size(), put.chunk(), put.slots(), Access.REMOTE_WRITE)) {
-            Window.Layout layout = layout(put.size(), put.chunk(), put.slots(), window);
+                Window window = Window.create(session, wanted, maxWindow, Access.REMOTE_WRITE)) {
+            Window.Layout layout = layout(wanted, window);
             channel.send(new CopyMessage.Window(put.size(), window.region().address(), layout.chunk(), layout.slots()));
             Transfer transfer = new Transfer(name.toString(), put.size(), ProgressLine.hidden());
             for (long index = 0; index < layout.chunks(); index++) {
@@ -157,8 +167,9 @@ final class CopyServer implements Server.GreetedHandler {
     private String offer(
             Channel<CopyMessage> channel, String name, ReadableByteChannel file, long size, int chunk, int slots)
             throws IOException {
-        try (Window window = Window.create(session, size, chunk, slots, Access.REMOTE_READ)) {
-            Window.Layout layout = layout(size, chunk, slots, window);
+        Window.Layout wanted = new Window.Layout(size, chunk, slots);
+        try (Window window = Window.create(session, wanted, maxWindow, Access.REMOTE_READ)) {
+            Window.Layout layout = layout(wanted, window);
             channel.send(new CopyMessage.Window(size, window.region().address(), layout.chunk(), layout.slots()));
             Transfer transfer = new Transfer(name, size, ProgressLine.hidden());
             for (long index = 0; index < layout.chunks(); index++) {
@@ -201,8 +212,9 @@ final class CopyServer implements Server.GreetedHandler {
     }
 
     /** Returns a layout with the chunk size and slots of the client's request, limited to those of the window. */
-    private static Window.Layout layout(long size, int chunk, int slots, Window window) {
-        return new Window.Layout(size, Math.clamp(chunk, 1, window.chunk()), Math.clamp(slots, 1, window.slots()));
+    private static Window.Layout layout(Window.Layout wanted, Window window) {
+        int chunk = Math.clamp(wanted.chunk(), 1, window.chunk());
+        return new Window.Layout(wanted.size(), chunk, Math.clamp(wanted.slots(), 1, window.slots()));
     }
 
     private static void awaitTaken(Channel<CopyMessage> channel, long index) {

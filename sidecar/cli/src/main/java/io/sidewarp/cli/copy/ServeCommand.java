@@ -48,14 +48,27 @@ public final class ServeCommand extends SessionCommand {
             description = "Largest file that is stored (default: ${DEFAULT-VALUE}).")
     private long maxSize;
 
+    @Option(
+            names = "--max-window",
+            paramLabel = "SIZE",
+            defaultValue = "64M",
+            converter = Sizes.class,
+            description = "Most shared memory of one transfer, at least 64K. A client that asks for more gets this much"
+                    + " (default: ${DEFAULT-VALUE}).")
+    private long maxWindow;
+
     @Option(names = "--once", description = "End after the first client.")
     private boolean once;
 
     @Override
     public Integer call() throws Exception {
+        if (maxWindow < Window.MIN_CHUNK) {
+            throw wrongArguments("--max-window is " + Sizes.format(maxWindow) + "; it must be at least "
+                    + Sizes.format(Window.MIN_CHUNK));
+        }
         ServedDirectory served = ServedDirectory.of(directory);
         return inSession(session -> {
-            CopyServer server = new CopyServer(session, served, readOnly, maxSize, flags());
+            CopyServer server = new CopyServer(session, served, readOnly, maxSize, maxWindow, flags());
             return Server.greeted(Service.COPY, Map.of(Service.COPY, server), out(), once)
                     .run(session, listen, flags());
         });

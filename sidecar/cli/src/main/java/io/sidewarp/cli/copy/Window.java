@@ -26,6 +26,9 @@ final class Window implements AutoCloseable {
     static final int MIN_CHUNK = 64 << 10;
     static final int MAX_CHUNK = 16 << 20;
 
+    /** Size of the largest window, in bytes. */
+    static final long MAX_LENGTH = (long) MAX_SLOTS * MAX_CHUNK;
+
     private final SharedRegion region;
     private final int chunk;
     private final int slots;
@@ -37,14 +40,16 @@ final class Window implements AutoCloseable {
     }
 
     /**
-     * Creates a window. The window is smaller than wanted if memory is short, or if the file needs less.
+     * Creates a window. The window is smaller than wanted if memory is short.
      *
-     * @param size bytes of the file
+     * @param wanted file, and the largest chunk and number of slots
+     * @param limit most bytes of the window, at least {@link #MIN_CHUNK}
      * @throws Failure when there is no memory even for one chunk of the minimum size
      */
-    static Window create(Session session, long size, int wantedChunk, int wantedSlots, Access... access) {
-        int chunk = Math.clamp(Math.min(wantedChunk, size), MIN_CHUNK, MAX_CHUNK);
-        int slots = Math.clamp(Math.min(wantedSlots, size / chunk + 1), 1, MAX_SLOTS);
+    static Window create(Session session, Layout wanted, long limit, Access... access) {
+        Layout bounded = wanted.bounded(limit);
+        int chunk = bounded.chunk();
+        int slots = bounded.slots();
         while (true) {
             try {
                 SharedRegion region =
@@ -92,6 +97,17 @@ final class Window implements AutoCloseable {
      * Division of a file into chunks, and the part of the windows that both ends use. One end's window may be larger.
      */
     record Layout(long size, int chunk, int slots) {
+
+        /**
+         * Returns the layout of a window for this file. Chunks have at most half of the limit, because one chunk is
+         * stored while another one is on the way.
+         */
+        Layout bounded(long limit) {
+            int largest = Math.clamp(limit / 2, MIN_CHUNK, MAX_CHUNK);
+            int boundedChunk = Math.clamp(Math.min(chunk, size), MIN_CHUNK, largest);
+            long needed = Math.min(limit / boundedChunk, size / boundedChunk + 1);
+            return new Layout(size, boundedChunk, Math.clamp(Math.min(slots, needed), 1, MAX_SLOTS));
+        }
 
         /** Returns the number of chunks of the file. */
         long chunks() {

@@ -36,4 +36,29 @@ class LayoutTest {
         assertThat(layout.chunks()).isEqualTo(3);
         assertThat(layout.octets(2)).isEqualTo(1000);
     }
+
+    @Test
+    void takesWhatTheClientWantsWithinTheLimit() {
+        assertThat(wanted(1 << 20, 16).bounded(64 << 20)).isEqualTo(wanted(1 << 20, 16));
+    }
+
+    @Test
+    void staysBelowTheLimitWithTwoChunksAtLeast() {
+        assertThat(wanted(1 << 20, 32).bounded(4 << 20)).isEqualTo(wanted(1 << 20, 4));
+        assertThat(wanted(16 << 20, 32).bounded(4 << 20)).isEqualTo(wanted(2 << 20, 2));
+        assertThat(wanted(Integer.MAX_VALUE, 65_535).bounded(Window.MIN_CHUNK)).isEqualTo(wanted(Window.MIN_CHUNK, 1));
+        assertThat(wanted(-1, -1).bounded(64 << 20)).isEqualTo(wanted(Window.MIN_CHUNK, 1));
+    }
+
+    @Test
+    void takesNoMoreThanTheFileNeeds() {
+        assertThat(new Window.Layout(100_000, 1 << 20, 16).bounded(64 << 20))
+                .isEqualTo(new Window.Layout(100_000, 100_000, 2));
+        assertThat(new Window.Layout(0, 1 << 20, 16).bounded(64 << 20))
+                .isEqualTo(new Window.Layout(0, Window.MIN_CHUNK, 1));
+    }
+
+    private static Window.Layout wanted(int chunk, int slots) {
+        return new Window.Layout(1L << 40, chunk, slots);
+    }
 }
