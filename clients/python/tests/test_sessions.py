@@ -13,6 +13,7 @@ import sidewarp
 from conftest import ALL, Pair, run_both
 from sidecar import HERE, PATIENCE, Sidecar
 from sidewarp import Retry
+from sidewarp.v1.shared_receive_queue_pb2 import ListSharedReceiveQueuesRequest
 
 
 def test_session_outlives_its_variable(sidecars):
@@ -317,6 +318,28 @@ def test_supervised_work_gets_no_region_that_it_has_closed(sidecars):
 
     first, second = sidewarp.supervise(work, api=sidecars[0].api, volume=sidecars[0].volume)
     assert first != second
+
+
+def test_supervised_work_finds_no_shared_receives_of_earlier_attempts(sidecars):
+    found, sessions = [], []
+
+    def work(session):
+        sessions.append(session)
+        request = ListSharedReceiveQueuesRequest(session=session.id)
+        listed = session._transport.shared_receives.ListSharedReceiveQueues(request, timeout=PATIENCE)
+        found.append(len(listed.shared_receive_queues))
+        shared = session.shared_receives(4)
+        session.create_connection(sidewarp.ConnectionOptions(shared_receive_queue=shared.id))
+        if len(found) < 3:
+            session.dial("127.0.0.1:1")
+
+    sidewarp.supervise(
+        work,
+        api=sidecars[0].api,
+        volume=sidecars[0].volume,
+        on_failure=lambda error, pause: None,
+    )
+    assert found == [0, 0, 0] and len(set(sessions)) == 1
 
 
 def test_supervision_ends_with_other_errors():

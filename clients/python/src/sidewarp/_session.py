@@ -292,7 +292,9 @@ class SessionCore(Closable):
             self._transport.forget(service.DestroySharedReceiveQueue, unused)
 
         created = await self._transport.create(service.CreateSharedReceiveQueue, request, undo)
-        return self._shared_receives_type(self, created.shared_receive_queue)
+        shared = self._shared_receives_type(self, created.shared_receive_queue)
+        self._objects.add(shared)
+        return shared
 
     async def _allocate_protection_domain(self) -> int:
         """Allocates a protection domain, and returns its id. It ends with the session."""

@@ -43,6 +43,7 @@ class SharedReceivesCore(Closable):
                 session=self._session.id, shared_receive_queue=self.id
             )
             await transport.call(transport.shared_receives.DestroySharedReceiveQueue, request)
+        self._session._forget(self)
 
 
 class SharedReceives(SharedReceivesCore, Blocking):

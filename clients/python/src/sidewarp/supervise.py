@@ -16,6 +16,7 @@ from sidewarp._session import SessionCore
 from sidewarp.errors import SidewarpError
 from sidewarp.region import Access, Region, SharedRegionCore
 from sidewarp.session import Session
+from sidewarp.shared_receives import SharedReceivesCore
 
 T = TypeVar("T")
 #: First and longest pause between attempts, in seconds. A sidecar keeps the files of a killed one for 30 s.
@@ -132,13 +133,18 @@ def pause_after(failures: int) -> float:
 
 async def _reset(session: SessionCore) -> None:
     """Closes all objects of a session except its regions."""
-    for made in list(session._objects):
-        if not isinstance(made, SharedRegionCore):
+    objects = list(session._objects)
+    for made in objects:
+        if not isinstance(made, (SharedRegionCore, SharedReceivesCore)):
             result = made._close() if hasattr(made, "_close") else made.close()
             if result is not None:
                 await _quietly(result)
     for connection in list(session._known.values()):
         await _quietly(connection._abort())
+    # Shared receives cannot be destroyed while connections use them.
+    for made in objects:
+        if isinstance(made, SharedReceivesCore):
+            await _quietly(made._close())
 
 
 async def _quietly(ending: Any) -> None:
