@@ -57,7 +57,7 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
         ReadyHook ready = new ReadyHook(call);
         calls.inSession(request.getSession(), observer, session -> {
             calls.registry().checkNotDraining();
-            ListenCall listen = session.listeners().listen(request, call);
+            ListenCall listen = session.listeners().listen(request, new GrpcResponses<>(call));
             hook.arm(session, listen::cancel);
             ready.arm(session, listen::flush);
         });

@@ -69,9 +69,12 @@ final class DeviceApi extends DeviceServiceGrpc.DeviceServiceImplBase {
     public void openSession(OpenSessionRequest request, StreamObserver<OpenSessionResponse> observer) {
         try {
             EventLoop loop = Objects.requireNonNull(Peer.LOOP_CONTEXT.get(), "the transport has no event loop");
-            calls.registry()
-                    .open(request.getName(), Peer.CONTEXT.get(), loop, (ServerCallStreamObserver<OpenSessionResponse>)
-                            observer);
+            ServerCallStreamObserver<OpenSessionResponse> call =
+                    (ServerCallStreamObserver<OpenSessionResponse>) observer;
+            SidecarSession session =
+                    calls.registry().open(request.getName(), Peer.CONTEXT.get(), loop, new GrpcResponses<>(call));
+            call.setOnCancelHandler(() -> calls.registry().left(session));
+            call.setOnReadyHandler(session::flush);
         } catch (RuntimeException e) {
             calls.fail(observer, e);
         }

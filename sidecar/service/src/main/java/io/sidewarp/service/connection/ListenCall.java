@@ -4,9 +4,9 @@
 package io.sidewarp.service.connection;
 
 import io.grpc.Status;
-import io.grpc.stub.ServerCallStreamObserver;
 import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.VerbsListener;
+import io.sidewarp.service.context.Responses;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.v1.ConnectionOptions;
@@ -29,7 +29,7 @@ public final class ListenCall {
     private final SessionListeners owner;
     private final SessionContext context;
     private final ConnectionOptions options;
-    private final ServerCallStreamObserver<ListenResponse> observer;
+    private final Responses<ListenResponse> responses;
     private final Map<Long, ListenResponse> untold = new LinkedHashMap<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private @Nullable VerbsListener listener;
@@ -40,11 +40,11 @@ public final class ListenCall {
             SessionListeners owner,
             SessionContext context,
             ConnectionOptions options,
-            ServerCallStreamObserver<ListenResponse> observer) {
+            Responses<ListenResponse> responses) {
         this.owner = owner;
         this.context = context;
         this.options = options;
-        this.observer = observer;
+        this.responses = responses;
     }
 
     /** Returns the options of accepted connections, for fields that Accept leaves unset. */
@@ -73,14 +73,14 @@ public final class ListenCall {
         if (newListener == null) {
             if (!closing) {
                 closing = true;
-                observer.onError(ApiError.from(failure == null ? new IllegalStateException("no listener") : failure));
+                responses.onError(ApiError.from(failure == null ? new IllegalStateException("no listener") : failure));
             }
             finish();
         } else if (closing) {
             closeListener(newListener);
         } else {
             InetSocketAddress address = newListener.localAddress();
-            observer.onNext(ListenResponse.newBuilder()
+            responses.onNext(ListenResponse.newBuilder()
                     .setListening(Listening.newBuilder()
                             .setAddress(ConnectionProtos.address(address))
                             .setPort(address.getPort())
@@ -104,15 +104,15 @@ public final class ListenCall {
     /** Sends queued requests while the transport accepts data. The listening address is sent first. */
     public void flush() {
         Iterator<ListenResponse> next = untold.values().iterator();
-        while (listener != null && !closing && next.hasNext() && observer.isReady()) {
-            observer.onNext(next.next());
+        while (listener != null && !closing && next.hasNext() && responses.isReady()) {
+            responses.onNext(next.next());
             next.remove();
         }
     }
 
-    /** Closes the listener because the client has left. */
-    public void cancel() {
-        close(null);
+    /** Closes the listener because the client has left, or at its request. The result is complete when it is closed. */
+    public CompletableFuture<Void> cancel() {
+        return close(null);
     }
 
     /** Stops listening. The result is complete when nothing is bound any more. */
@@ -120,7 +120,7 @@ public final class ListenCall {
         if (!closing) {
             closing = true;
             if (status != null) {
-                observer.onError(ApiError.of(status.getCode(), String.valueOf(status.getDescription())));
+                responses.onError(ApiError.of(status.getCode(), String.valueOf(status.getDescription())));
             }
             if (listener != null) {
                 closeListener(listener);

@@ -122,14 +122,8 @@ public final class SessionConnections implements ConnectionLookup {
     /** Connects. The result is complete when the peer has accepted. */
     public ConnectionAttempt connect(ConnectRequest request, Context trace) {
         if (request.getConnection() != 0) {
-            return use(
-                    request.getConnection(),
-                    request.hasOptions(),
-                    request.getAfterPosts(),
-                    (given, options, attempt) -> {
-                        ConnectionPlan plan = ConnectionPlan.of(options, request.getPrivateData(), context);
-                        return new ConnectCall(this, context, request, plan, trace, attempt, given).start(names);
-                    });
+            requireNoOptions(request.hasOptions(), request.getConnection());
+            return connectCreated(request, trace);
         }
         requireNoPosts(request.getAfterPosts());
         ConnectionPlan plan = ConnectionPlan.of(request.getOptions(), request.getPrivateData(), context);
@@ -144,30 +138,48 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     /**
+     * Connects with a created connection. The result is complete when the peer has accepted.
+     *
+     * @param request its options replace those of the creation, where it has any
+     */
+    public ConnectionAttempt connectCreated(ConnectRequest request, Context trace) {
+        return use(
+                request.getConnection(), request.getOptions(), request.getAfterPosts(), (given, options, attempt) -> {
+                    ConnectionPlan plan = ConnectionPlan.of(options, request.getPrivateData(), context);
+                    return new ConnectCall(this, context, request, plan, trace, attempt, given).start(names);
+                });
+    }
+
+    /**
      * Accepts a request from a listener. The result is complete when the connection is in full operation.
      *
      * @param waiting finds the request; fails if the request no longer waits
      */
     ConnectionAttempt accept(AcceptRequest request, Supplier<SessionListeners.PendingRequest> waiting, Context trace) {
         SessionListeners.PendingRequest peer = waiting.get();
-        ConnectionOptions listener = peer.call().options();
         if (request.getConnection() != 0) {
-            return use(
-                    request.getConnection(),
-                    request.hasOptions(),
-                    request.getAfterPosts(),
-                    (given, options, attempt) -> {
-                        ConnectionPlan.checkLlp(options, listener.getLlp());
-                        ConnectionOptions all = StartupPolicy.complete(listener, options);
-                        return accept(waiting.get(), all, request.getPrivateData(), trace, attempt, given);
-                    });
+            requireNoOptions(request.hasOptions(), request.getConnection());
+            return acceptCreated(request, waiting, trace);
         }
+        ConnectionOptions listener = peer.call().options();
         requireNoPosts(request.getAfterPosts());
         ConnectionPlan.checkLlp(request.getOptions(), listener.getLlp());
         ConnectionOptions all = StartupPolicy.merge(listener, request.getOptions());
         ConnectionAttempt attempt = new ConnectionAttempt();
         accept(peer, all, request.getPrivateData(), trace, attempt, null).whenComplete(attempt::finish);
         return attempt;
+    }
+
+    /** Accepts as {@link #accept} does, with a created connection and as {@link #connectCreated} with options. */
+    ConnectionAttempt acceptCreated(
+            AcceptRequest request, Supplier<SessionListeners.PendingRequest> waiting, Context trace) {
+        ConnectionOptions listener = waiting.get().call().options();
+        return use(
+                request.getConnection(), request.getOptions(), request.getAfterPosts(), (given, options, attempt) -> {
+                    ConnectionPlan.checkLlp(options, listener.getLlp());
+                    ConnectionOptions all = StartupPolicy.complete(listener, options);
+                    return accept(waiting.get(), all, request.getPrivateData(), trace, attempt, given);
+                });
     }
 
     private CompletableFuture<Connection> accept(
@@ -193,6 +205,13 @@ public final class SessionConnections implements ConnectionLookup {
         }
     }
 
+    private static void requireNoOptions(boolean hasOptions, long connection) {
+        if (hasOptions) {
+            throw ApiError.invalid("options is set, but connection " + Long.toUnsignedString(connection)
+                    + " has the options that were given to CreateConnection; leave options unset");
+        }
+    }
+
     /** Action of a call on a connection of CreateConnection. */
     private interface Use {
 
@@ -203,17 +222,15 @@ public final class SessionConnections implements ConnectionLookup {
     /**
      * Runs a Connect or Accept call on a connection of CreateConnection, after the given number of work requests on
      * Queue calls.
+     *
+     * @param overrides options that replace those of CreateConnection
      */
-    private ConnectionAttempt use(long id, boolean hasOptions, long afterPosts, Use use) {
-        if (hasOptions) {
-            throw ApiError.invalid("options is set, but connection " + Long.toUnsignedString(id)
-                    + " has the options that were given to CreateConnection; leave options unset");
-        }
+    private ConnectionAttempt use(long id, ConnectionOptions overrides, long afterPosts, Use use) {
         SessionConnection given = open.get(id);
         if (given == null) {
             throw missing(id);
         }
-        ConnectionOptions options = given.claim();
+        ConnectionOptions options = StartupPolicy.merge(given.claim(), overrides);
         ConnectionAttempt attempt = new ConnectionAttempt();
         attempt.connection(given);
         given.work()

@@ -5,11 +5,11 @@ package io.sidewarp.service.connection;
 
 import com.google.protobuf.ByteString;
 import io.grpc.Status;
-import io.grpc.stub.ServerCallStreamObserver;
 import io.opentelemetry.context.Context;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.ListenAttributes;
+import io.sidewarp.service.context.Responses;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.quota.Grant;
@@ -18,6 +18,7 @@ import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.ListenResponse;
 import io.sidewarp.v1.RejectRequest;
+import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -42,8 +43,8 @@ public final class SessionListeners {
         this.connections = connections;
     }
 
-    /** Begins to listen. The observer gets the responses of the Listen call. */
-    public ListenCall listen(ListenRequest request, ServerCallStreamObserver<ListenResponse> observer) {
+    /** Begins to listen. The first response tells the address; the others are requests. */
+    public ListenCall listen(ListenRequest request, Responses<ListenResponse> responses) {
         if (ended) {
             throw ApiError.sessionEnded();
         }
@@ -66,7 +67,7 @@ public final class SessionListeners {
                 this,
                 context,
                 request.getOptions().toBuilder().setLlp(request.getLlp()).build(),
-                observer);
+                responses);
         var address = AddressResolver.local(request.getAddress(), request.getPort(), context);
         return Grant.holding(grant -> {
             grant.take(context.quotas().listeners(), 1);
@@ -83,6 +84,16 @@ public final class SessionListeners {
      */
     public ConnectionAttempt accept(AcceptRequest request, Context trace) {
         return connections.accept(request, () -> require(request.getRequest()), trace);
+    }
+
+    /** Accepts as {@link #accept} does, with a created connection whose options those of the request replace. */
+    public ConnectionAttempt acceptCreated(AcceptRequest request, Context trace) {
+        return connections.acceptCreated(request, () -> require(request.getRequest()), trace);
+    }
+
+    /** Returns the address of this side that the peer of a waiting request has connected to. */
+    public InetSocketAddress localAddress(long request) {
+        return require(request).request().localAddress();
     }
 
     public CompletableFuture<Void> reject(RejectRequest request) {

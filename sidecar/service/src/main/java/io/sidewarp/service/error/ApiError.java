@@ -152,6 +152,11 @@ public final class ApiError {
         return detail(status, RdmaError.class);
     }
 
+    /** Returns the peer's answer in the details of a status. */
+    public static Optional<ConnectionRejected> rejection(StatusRuntimeException status) {
+        return detail(status, ConnectionRejected.class);
+    }
+
     /** Returns the advice in the details of a status, or else the default advice of its code. */
     public static Retry retry(StatusRuntimeException status) {
         return detail(status, ErrorAdvice.class)

@@ -12,6 +12,7 @@ import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.service.api.ApiServices;
+import io.sidewarp.service.control.ControlSockets;
 import io.sidewarp.service.health.HealthState;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.management.ManagementServer;
@@ -134,16 +135,27 @@ public final class Sidecar implements AutoCloseable {
         SessionRegistry registry =
                 new SessionRegistry(device, workers, lookups, volume, rings, config, telemetry, logs, ownUid());
         sessions = registry;
+        ApiConnections connections = new ApiConnections(config.limits(), registry.refusals());
+        PeerInterceptor admission =
+                new PeerInterceptor(config.api().allowedUids(), config.api().allowedGids());
+        if (rings.isPresent()) {
+            rings.get()
+                    .control(new ControlSockets(
+                            registry,
+                            connections,
+                            admission,
+                            logs,
+                            telemetry.errors(),
+                            version,
+                            config.sharedVolume().orElse("")));
+        }
         GrpcApiServer server = new GrpcApiServer(
                 transports,
                 config.api(),
                 config.advanced().api().tcp().host(),
-                new ApiConnections(config.limits(), registry.refusals()),
+                connections,
                 ApiServices.all(registry, config, version, health, logs),
-                List.of(
-                        new PeerInterceptor(
-                                config.api().allowedUids(), config.api().allowedGids()),
-                        new CallInterceptor(telemetry)));
+                List.of(admission, new CallInterceptor(telemetry)));
         own(server);
         server.start();
         api = server;

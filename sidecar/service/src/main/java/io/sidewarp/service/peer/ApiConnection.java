@@ -35,7 +35,19 @@ public final class ApiConnection {
         this.refusal = refusal;
     }
 
-    Peer peer() {
+    /**
+     * Checks that the connection is within its limit.
+     *
+     * @throws StatusRuntimeException RESOURCE_EXHAUSTED if the connection is above the limit
+     */
+    public void requireAdmitted() {
+        if (refusal != null) {
+            throw refusal;
+        }
+    }
+
+    /** Returns the process at the other end. */
+    public Peer peer() {
         return peer;
     }
 
@@ -50,9 +62,7 @@ public final class ApiConnection {
      * @throws StatusRuntimeException RESOURCE_EXHAUSTED beyond a limit; the call is not counted in that case
      */
     void beginCall() {
-        if (refusal != null) {
-            throw refusal;
-        }
+        requireAdmitted();
         calls.take(1);
         try {
             StatusRuntimeException failure = all.takeCall(peer, calls.used() - 1);

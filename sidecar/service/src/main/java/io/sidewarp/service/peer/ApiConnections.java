@@ -11,6 +11,7 @@ import io.sidewarp.service.quota.Quota;
 import io.sidewarp.service.quota.QuotaRefusals;
 import io.sidewarp.service.quota.SharedQuota;
 import io.sidewarp.settings.SidewarpConfig;
+import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -65,7 +66,13 @@ public final class ApiConnections {
 
     /**
      * Adds a connection until its channel closes. A connection above the limit refuses all calls and is closed soon.
+     *
+     * @throws IOException if the kernel does not tell the credentials of the peer
      */
+    public ApiConnection open(Channel channel) throws IOException {
+        return open(Peer.of(channel), channel);
+    }
+
     ApiConnection open(Peer peer, Channel channel) {
         StatusRuntimeException refusal = null;
         if (connections.take(peer.uid(), 1)) {

@@ -4,7 +4,11 @@
 package io.sidewarp.service.peer;
 
 import io.grpc.Context;
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.netty.channel.unix.PeerCredentials;
+import java.io.IOException;
 
 /**
  * Process at the other end of an API connection, as the kernel reports it for Unix sockets.
@@ -27,6 +31,20 @@ public record Peer(long pid, long uid, long gid) {
 
     /** Event loop of the current call. */
     public static final Context.Key<EventLoop> LOOP_CONTEXT = Context.key("sidewarp-loop");
+
+    /** Returns the process at the other end of a channel. */
+    static Peer of(Channel channel) throws IOException {
+        if (!(channel instanceof EpollDomainSocketChannel unix)) {
+            return ANONYMOUS;
+        }
+        PeerCredentials credentials = unix.peerCredentials();
+        int[] gids = credentials.gids();
+        // Ids are unsigned 32-bit numbers.
+        return new Peer(
+                credentials.pid(),
+                Integer.toUnsignedLong(credentials.uid()),
+                gids.length == 0 ? UNKNOWN : Integer.toUnsignedLong(gids[0]));
+    }
 
     /** Returns whether this peer sees objects in sessions of other users: root and the sidecar's own user do. */
     public boolean isPrivileged(long ownUid) {

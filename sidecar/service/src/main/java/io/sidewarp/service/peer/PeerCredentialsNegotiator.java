@@ -9,14 +9,10 @@ import io.grpc.netty.InternalProtocolNegotiationEvent;
 import io.grpc.netty.InternalProtocolNegotiator;
 import io.grpc.netty.InternalProtocolNegotiators;
 import io.grpc.netty.ProtocolNegotiationEvent;
-import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.epoll.EpollDomainSocketChannel;
-import io.netty.channel.unix.PeerCredentials;
 import io.netty.util.AsciiString;
-import java.io.IOException;
 
 /**
  * Plain HTTP/2 that gives calls the credentials of their Unix socket's peer and their event loop, and that counts
@@ -62,7 +58,7 @@ public final class PeerCredentialsNegotiator implements InternalProtocolNegotiat
         @Override
         public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
             if (event instanceof ProtocolNegotiationEvent negotiation) {
-                ApiConnection connection = connections.open(peer(context.channel()), context.channel());
+                ApiConnection connection = connections.open(context.channel());
                 Attributes attributes = InternalProtocolNegotiationEvent.getAttributes(negotiation).toBuilder()
                         .set(ApiConnection.ATTRIBUTE, connection)
                         .build();
@@ -73,19 +69,6 @@ public final class PeerCredentialsNegotiator implements InternalProtocolNegotiat
             } else {
                 super.userEventTriggered(context, event);
             }
-        }
-
-        private static Peer peer(Channel channel) throws IOException {
-            if (!(channel instanceof EpollDomainSocketChannel unix)) {
-                return Peer.ANONYMOUS;
-            }
-            PeerCredentials credentials = unix.peerCredentials();
-            int[] gids = credentials.gids();
-            // Ids are unsigned 32-bit numbers.
-            return new Peer(
-                    credentials.pid(),
-                    Integer.toUnsignedLong(credentials.uid()),
-                    gids.length == 0 ? Peer.UNKNOWN : Integer.toUnsignedLong(gids[0]));
         }
     }
 }

@@ -10,6 +10,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.sidewarp.service.error.ApiError;
 import java.util.List;
 import java.util.Objects;
@@ -33,9 +34,18 @@ public final class PeerInterceptor implements ServerInterceptor {
         this.allowedGids = Set.copyOf(allowedGids.orElse(List.of()));
     }
 
-    /** Returns whether the peer may call. */
-    public boolean allows(Peer peer) {
-        return !restricted || allowedUids.contains(peer.uid()) || allowedGids.contains(peer.gid());
+    /**
+     * Checks that the peer may use the sidecar.
+     *
+     * @throws StatusRuntimeException PERMISSION_DENIED if it may not
+     */
+    public void require(Peer peer) {
+        if (restricted && !allowedUids.contains(peer.uid()) && !allowedGids.contains(peer.gid())) {
+            throw ApiError.of(
+                    Status.Code.PERMISSION_DENIED,
+                    "user " + peer.uid() + ", group " + peer.gid()
+                            + " may not use this sidecar; add it to sidewarp.api.allowed-uids or -gids");
+        }
     }
 
     @Override
@@ -43,10 +53,10 @@ public final class PeerInterceptor implements ServerInterceptor {
             ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
         ApiConnection connection = Objects.requireNonNull(call.getAttributes().get(ApiConnection.ATTRIBUTE));
         Peer peer = connection.peer();
-        if (!allows(peer)) {
-            Status refusal = Status.PERMISSION_DENIED.withDescription("user " + peer.uid() + ", group " + peer.gid()
-                    + " may not use this sidecar; add it to sidewarp.api.allowed-uids or -gids");
-            call.close(refusal, ApiError.trailers(refusal));
+        try {
+            require(peer);
+        } catch (StatusRuntimeException e) {
+            call.close(e.getStatus(), ApiError.trailers(e.getStatus()));
             return new ServerCall.Listener<>() {};
         }
         Context context =

@@ -4,21 +4,21 @@
 package io.sidewarp.service.session;
 
 import io.grpc.StatusRuntimeException;
-import io.grpc.stub.ServerCallStreamObserver;
+import io.sidewarp.service.context.Responses;
 import io.sidewarp.v1.EventsLost;
 import io.sidewarp.v1.OpenSessionResponse;
 import java.util.ArrayDeque;
 import java.util.function.Consumer;
 
 /**
- * Responses of an OpenSession call. Events wait here while the client does not read. Above a bound the oldest events
+ * Responses to the client that opened a session. Events wait here while the client does not read. Above a bound the oldest events
  * are dropped, and their number is reported in their place. Confined to the session's thread.
  */
 final class EventStream {
 
     static final int BOUND = 1024;
 
-    private final ServerCallStreamObserver<OpenSessionResponse> observer;
+    private final Responses<OpenSessionResponse> responses;
     private final Consumer<OpenSessionResponse> onDropped;
     private final ArrayDeque<OpenSessionResponse> waiting = new ArrayDeque<>();
     /** Number of dropped events that was not reported yet. */
@@ -26,13 +26,13 @@ final class EventStream {
 
     private boolean closed;
 
-    EventStream(ServerCallStreamObserver<OpenSessionResponse> observer, Consumer<OpenSessionResponse> onDropped) {
-        this.observer = observer;
+    EventStream(Responses<OpenSessionResponse> responses, Consumer<OpenSessionResponse> onDropped) {
+        this.responses = responses;
         this.onDropped = onDropped;
     }
 
     void event(OpenSessionResponse event) {
-        if (closed) {
+        if (closed || !responses.wants(event)) {
             return;
         }
         waiting.add(event);
@@ -45,8 +45,8 @@ final class EventStream {
 
     /** Sends waiting events while the transport accepts data. */
     void flush() {
-        while (!waiting.isEmpty() && observer.isReady()) {
-            observer.onNext(lost == 0 ? waiting.remove() : eventsLost());
+        while (!waiting.isEmpty() && responses.isReady()) {
+            responses.onNext(lost == 0 ? waiting.remove() : eventsLost());
         }
     }
 
@@ -56,11 +56,11 @@ final class EventStream {
         return OpenSessionResponse.newBuilder().setEventsLost(told).build();
     }
 
-    /** Completes the call at the client's request. */
+    /** Completes the responses at the client's request. */
     void complete() {
         if (!closed) {
             cancelled();
-            observer.onCompleted();
+            responses.onCompleted();
         }
     }
 
@@ -70,11 +70,11 @@ final class EventStream {
         waiting.clear();
     }
 
-    /** Ends the call with a status. */
+    /** Ends the responses with a status. */
     void close(StatusRuntimeException status) {
         if (!closed) {
             cancelled();
-            observer.onError(status);
+            responses.onError(status);
         }
     }
 }

@@ -5,13 +5,13 @@ package io.sidewarp.service.session;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.stub.ServerCallStreamObserver;
 import io.netty.channel.EventLoop;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.sidewarp.common.LogText;
 import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.engine.verbs.Device;
+import io.sidewarp.service.context.Responses;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.log.PeerLogs;
@@ -128,8 +128,12 @@ public final class SessionRegistry {
         return device;
     }
 
-    /** Opens a session for a call, on the thread of the call's transport. The session ends with the call. */
-    public void open(String name, Peer peer, EventLoop loop, ServerCallStreamObserver<OpenSessionResponse> observer) {
+    /**
+     * Opens a session on the thread of its client's transport. The caller calls {@link #left} when the client has left.
+     *
+     * @param responses takes the first response now, and then the events of the session
+     */
+    public SidecarSession open(String name, Peer peer, EventLoop loop, Responses<OpenSessionResponse> responses) {
         if (draining != null) {
             throw ApiError.draining();
         }
@@ -140,20 +144,24 @@ public final class SessionRegistry {
         takeSession(peer.uid());
         try {
             EventStream events =
-                    new EventStream(observer, dropped -> logs.session().warn(() -> "session=" + LogText.quoted(name)));
+                    new EventStream(responses, dropped -> logs.session().warn(() -> "session=" + LogText.quoted(name)));
             SidecarSession session = new SidecarSession(newToken(), context(name, peer, loop, events), events);
-            observer.setOnCancelHandler(() -> session.context().run(() -> end(session, null)));
-            observer.setOnReadyHandler(() -> session.context().run(events::flush));
             sessions.put(session.token(), session);
             session.opened();
             Duration grace = draining;
             if (grace != null) {
                 session.drain(grace);
             }
+            return session;
         } catch (RuntimeException | Error e) {
             sessionQuota.give(peer.uid(), 1);
             throw e;
         }
+    }
+
+    /** Ends a session because its client has left. */
+    public void left(SidecarSession session) {
+        session.context().run(() -> end(session, null));
     }
 
     /** Returns 128 random bits in hexadecimal digits. A token is the right to use its session. */

@@ -102,6 +102,11 @@ public final class SidecarSession {
         }
     }
 
+    /** Sends waiting events, because the transport accepts data again. */
+    public void flush() {
+        context.run(events::flush);
+    }
+
     /** Sends the first response. */
     void opened() {
         events.event(OpenSessionResponse.newBuilder()

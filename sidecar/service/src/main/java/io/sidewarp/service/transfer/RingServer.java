@@ -5,6 +5,7 @@ package io.sidewarp.service.transfer;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.sidewarp.ring.RingRecord;
 import io.sidewarp.service.server.Transports;
@@ -15,11 +16,13 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Unix socket through which applications and the sidecar wake each other for rings. A connection names its completion
- * ring by a token. Then the connection moves to the event loop of that ring. Thread-safe.
+ * ring by a token. Then the connection moves to the event loop of that ring. A connection that opens a session instead
+ * gets a handler of the control socket. Thread-safe.
  */
 public final class RingServer implements AutoCloseable {
 
@@ -31,6 +34,7 @@ public final class RingServer implements AutoCloseable {
     private final int mode;
     private final SecureRandom random = new SecureRandom();
     private final Map<ByteBuffer, CompletionRingWriter> expected = new ConcurrentHashMap<>();
+    private volatile @Nullable Supplier<ChannelHandler> control;
     private @Nullable UnixSocketFile socket;
     private @Nullable Channel channel;
 
@@ -67,6 +71,18 @@ public final class RingServer implements AutoCloseable {
     /** Returns the name of the socket, in the directory of the API's socket. */
     public String name() {
         return path.getFileName().toString();
+    }
+
+    /** Sets the source of handlers for connections that open a session. */
+    public void control(Supplier<ChannelHandler> handlers) {
+        control = handlers;
+    }
+
+    /** Returns a handler for a connection that opens a session; null while the sidecar starts. */
+    @Nullable
+    ChannelHandler newControl() {
+        Supplier<ChannelHandler> handlers = control;
+        return handlers == null ? null : handlers.get();
     }
 
     byte[] newToken() {

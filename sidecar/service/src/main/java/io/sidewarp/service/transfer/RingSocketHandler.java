@@ -5,34 +5,27 @@ package io.sidewarp.service.transfer;
 
 import io.grpc.Status;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.EventLoop;
-import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.sidewarp.ring.ControlRecord;
 import io.sidewarp.ring.RingRecord;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** One connection to the socket of rings. Reads records, and writes records that wake the application. */
-final class RingSocketHandler extends ByteToMessageDecoder {
+final class RingSocketHandler extends RecordDecoder {
 
     /** Time limit in seconds for the first record. */
     private static final long HELLO_SECONDS = 10;
 
     private static final int HELLO_LENGTH = RingRecord.HEADER + RingRecord.TOKEN_LENGTH;
 
-    private static final boolean LITTLE = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
-
     private final RingServer server;
     private @Nullable CompletionRingWriter ring;
-    private boolean refused;
     private @Nullable ScheduledFuture<?> deadline;
 
     RingSocketHandler(RingServer server) {
@@ -46,52 +39,39 @@ final class RingSocketHandler extends ByteToMessageDecoder {
                         () -> refuse(
                                 context,
                                 Status.Code.DEADLINE_EXCEEDED,
-                                "no HELLO record came for " + HELLO_SECONDS + " s; send it first"),
+                                "no HELLO or OPEN record came for " + HELLO_SECONDS + " s; send it first"),
                         HELLO_SECONDS,
                         TimeUnit.SECONDS);
         super.channelActive(context);
     }
 
     @Override
-    protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
-        if (refused) {
-            in.skipBytes(in.readableBytes());
-            return;
-        }
-        if (in.readableBytes() < RingRecord.HEADER) {
-            return;
-        }
-        int start = in.readerIndex();
-        int length = getInt(in, start + RingRecord.LENGTH_OFFSET);
-        int type = getShort(in, start + RingRecord.TYPE_OFFSET);
-        if (length < RingRecord.HEADER || length > RingRecord.MAX_LENGTH) {
-            refuse(
-                    context,
-                    Status.Code.INVALID_ARGUMENT,
-                    "a record has length " + Integer.toUnsignedString(length) + "; allowed: " + RingRecord.HEADER
-                            + " to " + RingRecord.MAX_LENGTH);
-            return;
-        }
-        if (in.readableBytes() < length) {
-            return;
-        }
-        int version = getShort(in, start + RingRecord.VERSION_OFFSET);
-        if (version != RingRecord.VERSION) {
-            refuse(
-                    context,
-                    Status.Code.INVALID_ARGUMENT,
-                    "a record has version " + version + "; expected " + RingRecord.VERSION);
-            return;
-        }
+    protected boolean onRecord(ChannelHandlerContext context, ByteBuf in, int start, int length, int type) {
         CompletionRingWriter current = ring;
+        if (current == null && type == ControlRecord.OPEN) {
+            return open(context);
+        }
         if (current == null) {
             hello(context, in, start, length, type);
         } else if (type == RingRecord.WAKE) {
             wake(current, getLong(in, start + RingRecord.VALUE_OFFSET));
         }
-        if (in.isReadable()) {
-            in.readerIndex(start + length);
+        return true;
+    }
+
+    /** Gives the socket to the handler of the control socket, which takes the record again. */
+    private boolean open(ChannelHandlerContext context) {
+        ChannelHandler control = server.newControl();
+        if (control == null) {
+            refuse(
+                    context,
+                    Status.Code.UNAVAILABLE,
+                    "the sidecar is starting and opens no sessions yet; connect again");
+            return true;
         }
+        cancelDeadline();
+        context.pipeline().replace(this, null, control);
+        return false;
     }
 
     /**
@@ -111,8 +91,8 @@ final class RingSocketHandler extends ByteToMessageDecoder {
             refuse(
                     context,
                     Status.Code.INVALID_ARGUMENT,
-                    "the first record has type " + type + " and length " + length + "; expected HELLO (1) with length "
-                            + HELLO_LENGTH);
+                    "the first record has type " + type + " and length " + length
+                            + "; expected OPEN (16), or HELLO (1) with length " + HELLO_LENGTH);
             return;
         }
         byte[] token = new byte[RingRecord.TOKEN_LENGTH];
@@ -167,41 +147,16 @@ final class RingSocketHandler extends ByteToMessageDecoder {
         }
     }
 
-    @Override
-    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        context.close();
-    }
-
     private void cancelDeadline() {
         if (deadline != null) {
             deadline.cancel(false);
         }
     }
 
-    private void refuse(ChannelHandlerContext context, Status.Code code, String text) {
-        refused = true;
+    @Override
+    protected void refuse(ChannelHandlerContext context, Status.Code code, String text) {
         cancelDeadline();
-        context.writeAndFlush(record(RingRecord.ERROR, code.value(), text)).addListener(ChannelFutureListener.CLOSE);
-    }
-
-    private static ByteBuf record(int type, long value) {
-        return record(type, value, "");
-    }
-
-    private static ByteBuf record(int type, long value, String text) {
-        return Unpooled.wrappedBuffer(RingRecord.of(type, value, text.getBytes(StandardCharsets.UTF_8)));
-    }
-
-    private static int getInt(ByteBuf in, int at) {
-        return LITTLE ? in.getIntLE(at) : in.getInt(at);
-    }
-
-    private static int getShort(ByteBuf in, int at) {
-        return LITTLE ? in.getUnsignedShortLE(at) : in.getUnsignedShort(at);
-    }
-
-    private static long getLong(ByteBuf in, int at) {
-        return LITTLE ? in.getLongLE(at) : in.getLong(at);
+        super.refuse(context, code, text);
     }
 
     /**

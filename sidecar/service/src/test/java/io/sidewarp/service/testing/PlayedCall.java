@@ -4,11 +4,12 @@
 package io.sidewarp.service.testing;
 
 import io.grpc.stub.ServerCallStreamObserver;
+import io.sidewarp.service.context.Responses;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Records the responses of a call without a transport. The call is ready for responses after {@link #setReady}. */
-public class PlayedCall<R> extends ServerCallStreamObserver<R> {
+public class PlayedCall<R> extends ServerCallStreamObserver<R> implements Responses<R> {
 
     private final List<R> told = new ArrayList<>();
     private volatile boolean ready;
