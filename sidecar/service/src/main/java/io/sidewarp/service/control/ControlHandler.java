@@ -41,7 +41,8 @@ final class ControlHandler extends RecordDecoder {
     private @Nullable ChannelHandlerContext own;
     private int unanswered;
     private boolean awaitsDescriptor;
-    private boolean ended;
+    /** Also read by workers. */
+    private volatile boolean ended;
 
     ControlHandler(ControlSockets sockets) {
         this.sockets = sockets;
@@ -75,6 +76,9 @@ final class ControlHandler extends RecordDecoder {
             throw new BadRecordException(request + " came before the answer to the descriptor of MEMORY; wait for it");
         }
         request.check(record);
+        if (request == Request.MEMORY && actualReadableBytes() > record.length()) {
+            throw new BadRecordException("bytes came behind MEMORY; wait for its answer before the next byte is sent");
+        }
         if (unanswered == ControlRecord.MAX_UNANSWERED) {
             refuse(
                     context,

@@ -4,7 +4,11 @@
 package io.sidewarp.service.control;
 
 import io.grpc.Status;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.sidewarp.engine.linux.LinuxErrno;
+import io.sidewarp.engine.linux.PassedDescriptor;
 import io.sidewarp.engine.memory.Pd;
+import io.sidewarp.engine.memory.ProcessMemory;
 import io.sidewarp.ring.ControlRecord.RegionFields;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.memory.RegionPlan;
@@ -14,6 +18,7 @@ import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RegisterRegionRequest;
 import io.sidewarp.v1.SharedBacking;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /** Registers memory for a control socket. Confined to the session's thread. */
 final class ControlRegions {
@@ -26,6 +31,11 @@ final class ControlRegions {
         Access.ACCESS_REMOTE_ATOMIC
     };
 
+    private static final String SOFTWARE = "software";
+    private static final long DESCRIPTOR_SECONDS = 10;
+    /** Time in ms between two looks for a descriptor. */
+    private static final long LOOK_MILLIS = 1;
+
     private final ControlHandler handler;
     private final SidecarSession session;
 
@@ -36,27 +46,116 @@ final class ControlRegions {
 
     /** Returns whether this sidecar takes memory of its clients' processes. */
     boolean takesProcessMemory() {
-        return false;
+        return handler.channel() instanceof EpollDomainSocketChannel
+                && session.context().device().attributes().provider().equals(SOFTWARE);
     }
 
     /** Answers MEMORY, and waits for the descriptor. */
     void awaitDescriptor(long value) {
-        throw ApiError.of(
-                Status.Code.UNIMPLEMENTED, "this sidecar takes no memory of processes; register files of the volume");
+        if (!takesProcessMemory()) {
+            throw ApiError.of(
+                    Status.Code.UNIMPLEMENTED,
+                    "this sidecar takes no memory of processes (capabilities of OPEN's answer); register files of the"
+                            + " shared volume");
+        }
+        if (session.memory().process() != null) {
+            throw ApiError.state("the session has the memory of a process already; open another session");
+        }
+        handler.send(ControlAnswers.done(value));
+        handler.awaitDescriptor(true);
+        awaitDescriptor(value, System.nanoTime() + TimeUnit.SECONDS.toNanos(DESCRIPTOR_SECONDS));
+    }
+
+    /**
+     * Looks for the descriptor until it comes. Netty would lose a second descriptor of a message, and mistakes a byte
+     * without a descriptor for an error, so this class receives the byte by itself.
+     */
+    private void awaitDescriptor(long value, long deadline) {
+        if (handler.isEnded() || !(handler.channel() instanceof EpollDomainSocketChannel channel)) {
+            return;
+        }
+        PassedDescriptor passed = PassedDescriptor.receive(channel.fd().intValue());
+        if (passed.octets() == -LinuxErrno.EAGAIN) {
+            if (System.nanoTime() - deadline < 0) {
+                channel.eventLoop()
+                        .schedule(() -> awaitDescriptor(value, deadline), LOOK_MILLIS, TimeUnit.MILLISECONDS);
+            } else {
+                handler.refuse(
+                        Status.Code.DEADLINE_EXCEEDED,
+                        "no byte with a descriptor came for " + DESCRIPTOR_SECONDS
+                                + " s after MEMORY; send it at once");
+            }
+            return;
+        }
+        handler.awaitDescriptor(false);
+        // At the end of the stream the socket closes by itself.
+        if (passed.octets() > 0) {
+            handler.answer(
+                    Request.MEMORY,
+                    value,
+                    session.context().name(),
+                    CompletableFuture.completedFuture(passed)
+                            .thenApply(this::take)
+                            .thenApply(ignored -> ControlAnswers.done(value)));
+        }
+    }
+
+    private ProcessMemory take(PassedDescriptor passed) {
+        if (passed.more()) {
+            passed.close();
+            throw ApiError.invalid("the byte behind MEMORY came with more than one descriptor, or with one that the"
+                    + " kernel does not pass on; pass one of /proc/self/mem, and see the limit of open files");
+        }
+        if (passed.descriptor() < 0) {
+            throw ApiError.invalid(
+                    "the byte behind MEMORY came without a descriptor; pass one of /proc/self/mem with SCM_RIGHTS");
+        }
+        ProcessMemory memory = ProcessMemory.takeOver(passed.descriptor());
+        session.memory().use(memory);
+        return memory;
     }
 
     /** Registers memory. */
     CompletableFuture<Region> register(RecordReader record) {
-        RegisterRegionRequest request = request(record);
+        String path = record.getString("path", RegionFields.PATH_OFFSET, RegionFields.PATH_LENGTH);
+        long start = record.getLong(RegionFields.START_OFFSET);
+        long length = record.getLong(RegionFields.LENGTH_OFFSET);
+        int backing = record.getInt(RegionFields.BACKING_OFFSET);
+        RegisterRegionRequest.Builder request = request(record);
         Pd domain = session.memory().domain(request.getProtectionDomain());
-        RegionPlan plan = RegionPlan.of(
-                request, domain, session.connections().queuePair(request.getConnection(), domain), session.context());
+        long queuePair = session.connections().queuePair(request.getConnection(), domain);
+        RegionPlan plan = switch (backing) {
+            case RegionFields.BACKING_PROCESS ->
+                RegionPlan.of(request.build(), domain, queuePair, new RegionPlan.Process(process(path), start, length));
+            case RegionFields.BACKING_FILE ->
+                RegionPlan.of(
+                        request.setShared(SharedBacking.newBuilder()
+                                        .setPath(path)
+                                        .setOffset(start)
+                                        .setLength(length))
+                                .build(),
+                        domain,
+                        queuePair,
+                        session.context());
+            default -> throw ApiError.invalid("backing", Integer.toUnsignedString(backing), "1 or 2");
+        };
         return session.memory()
                 .register(plan, () -> !handler.isEnded())
                 .thenApply(region -> region.toProto(session.context().name()));
     }
 
-    private static RegisterRegionRequest request(RecordReader record) {
+    private ProcessMemory process(String path) {
+        if (!path.isEmpty()) {
+            throw ApiError.invalid("path is \"" + path + "\", but backing 1 has none; leave path empty");
+        }
+        ProcessMemory memory = session.memory().process();
+        if (memory == null) {
+            throw ApiError.state("backing is 1, but the session has no memory of a process; send MEMORY first");
+        }
+        return memory;
+    }
+
+    private static RegisterRegionRequest.Builder request(RecordReader record) {
         RegisterRegionRequest.Builder request = RegisterRegionRequest.newBuilder()
                 .setProtectionDomain(record.getLong(RegionFields.DOMAIN_OFFSET))
                 .setBaseTaggedOffset(record.getLong(RegionFields.BASE_OFFSET))
@@ -71,15 +170,6 @@ final class ControlRegions {
                 request.addAccess(ACCESS[bit]);
             }
         }
-        int backing = record.getInt(RegionFields.BACKING_OFFSET);
-        String path = record.getString("path", RegionFields.PATH_OFFSET, RegionFields.PATH_LENGTH);
-        if (backing != RegionFields.BACKING_FILE) {
-            throw ApiError.invalid("backing", Integer.toUnsignedString(backing), "2");
-        }
-        return request.setShared(SharedBacking.newBuilder()
-                        .setPath(path)
-                        .setOffset(record.getLong(RegionFields.START_OFFSET))
-                        .setLength(record.getLong(RegionFields.LENGTH_OFFSET)))
-                .build();
+        return request;
     }
 }

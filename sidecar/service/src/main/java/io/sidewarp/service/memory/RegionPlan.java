@@ -41,6 +41,20 @@ public record RegionPlan(Pd domain, RegionAttributes attributes, long queuePair,
 
     /** Checks a request, and returns its plan. */
     public static RegionPlan of(RegisterRegionRequest request, Pd domain, long queuePair, SessionContext context) {
+        Backing backing = switch (request.getBackingCase()) {
+            case SHARED -> shared(request, context.sharedVolume().isPresent());
+            case MANAGED -> managed(request, context);
+            case BACKING_NOT_SET -> throw ApiError.invalid("backing is not set; set shared or managed");
+        };
+        return of(request, domain, queuePair, backing);
+    }
+
+    /**
+     * Checks a request, and returns its plan.
+     *
+     * @param backing memory of the region, in place of that of the request
+     */
+    public static RegionPlan of(RegisterRegionRequest request, Pd domain, long queuePair, Backing backing) {
         Set<AccessRight> rights = EnumSet.noneOf(AccessRight.class);
         for (int i = 0; i < request.getAccessCount(); i++) {
             SessionRegion.addRight(rights, request.getAccess(i), request.getAccessValue(i));
@@ -50,11 +64,6 @@ public record RegionPlan(Pd domain, RegionAttributes attributes, long queuePair,
                     "access contains ACCESS_REMOTE_INVALIDATE, which requires a region of one connection; "
                             + "set connection, or remove the right");
         }
-        Backing backing = switch (request.getBackingCase()) {
-            case SHARED -> shared(request, context.sharedVolume().isPresent());
-            case MANAGED -> managed(request, context);
-            case BACKING_NOT_SET -> throw ApiError.invalid("backing is not set; set shared or managed");
-        };
         return new RegionPlan(
                 domain,
                 new RegionAttributes(rights, request.getBaseTaggedOffset()),

@@ -6,6 +6,7 @@ package io.sidewarp.service.memory;
 import io.grpc.Status;
 import io.netty.util.collection.LongObjectHashMap;
 import io.sidewarp.engine.memory.Pd;
+import io.sidewarp.engine.memory.ProcessMemory;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.quota.Grant;
@@ -32,6 +33,7 @@ public final class SessionMemory {
     private final Pd defaultDomain;
     private Function<Pd, CompletableFuture<Void>> beforeDeallocation =
             domain -> CompletableFuture.completedFuture(null);
+    private @Nullable ProcessMemory process;
     private boolean ended;
 
     public SessionMemory(SessionContext context) {
@@ -98,6 +100,20 @@ public final class SessionMemory {
         return domain;
     }
 
+    /** Returns the memory of the client's process; null if the client has not passed its memory. */
+    public @Nullable ProcessMemory process() {
+        return process;
+    }
+
+    /** Sets the memory of the client's process, which this session closes in the end. */
+    public void use(ProcessMemory memory) {
+        if (ended || process != null) {
+            memory.close();
+            throw ApiError.state("the session has the memory of a process already; open another session");
+        }
+        process = memory;
+    }
+
     /**
      * Registers memory. The future completes on the session's thread.
      *
@@ -156,6 +172,9 @@ public final class SessionMemory {
     }
 
     private void releaseDomains() {
+        if (process != null) {
+            process.close();
+        }
         List<Pd> all = new ArrayList<>(domains.values());
         domains.clear();
         for (Pd domain : all) {
