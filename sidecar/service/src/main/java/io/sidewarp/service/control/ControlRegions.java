@@ -67,8 +67,8 @@ final class ControlRegions {
     }
 
     /**
-     * Looks for the descriptor until it comes. Netty would lose a second descriptor of a message, and mistakes a byte
-     * without a descriptor for an error, so this class receives the byte by itself.
+     * Looks for the descriptor until it comes. Receives the byte without Netty, which would lose a second descriptor of a
+     * message. Netty also mistakes a byte without a descriptor for an error.
      */
     private void awaitDescriptor(long value, long deadline) {
         if (handler.isEnded() || !(handler.channel() instanceof EpollDomainSocketChannel channel)) {
@@ -126,7 +126,7 @@ final class ControlRegions {
         long queuePair = session.connections().queuePair(request.getConnection(), domain);
         RegionPlan plan = switch (backing) {
             case RegionFields.BACKING_PROCESS ->
-                RegionPlan.of(request.build(), domain, queuePair, new RegionPlan.Process(process(path), start, length));
+                RegionPlan.of(request.build(), domain, queuePair, new RegionPlan.OfProcess(process(path), start, length));
             case RegionFields.BACKING_FILE ->
                 RegionPlan.of(
                         request.setShared(SharedBacking.newBuilder()

@@ -37,7 +37,7 @@ public record RegionPlan(Pd domain, RegionAttributes attributes, long queuePair,
      *
      * @param address virtual address in the process
      */
-    public record Process(ProcessMemory memory, long address, long length) implements Backing {}
+    public record OfProcess(ProcessMemory memory, long address, long length) implements Backing {}
 
     /** Checks a request, and returns its plan. */
     public static RegionPlan of(RegisterRegionRequest request, Pd domain, long queuePair, SessionContext context) {

@@ -93,7 +93,7 @@ final class RegionRegistration {
                 yield register(plan, nextId(), ManagedBacking.allocate(managed.length()), false, grant);
             }
             case RegionPlan.Shared shared -> prepareShared(plan, shared, grant);
-            case RegionPlan.Process process -> {
+            case RegionPlan.OfProcess process -> {
                 // Checks the length before the quota counts it.
                 RegionBacking backing = new ProcessBacking(process.memory(), process.address(), process.length());
                 try {
