@@ -108,10 +108,7 @@ final class ControlSession {
             case ALLOCATE_DOMAIN ->
                 now(ControlAnswers.object(
                         value, session.memory().allocateDomain().id()));
-            case DEALLOCATE_DOMAIN -> {
-                session.memory().deallocateDomain(object(record));
-                yield now(ControlAnswers.done(value));
-            }
+            case DEALLOCATE_DOMAIN -> done(value, session.memory().deallocateDomain(object(record)));
             case REGISTER -> regions.register(record).thenApply(region -> ControlAnswers.region(value, region));
             case DEREGISTER -> done(value, session.memory().deregister(object(record)));
             case CREATE_COMPLETION_RING ->
