@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Protection domains and memory regions. The sidecar reaches registered memory through the descriptor of /proc/self/mem
- * that the session passed, or maps the same file where the memory is a shared mapping of a file of the volume.
+ * that the session passed. If the memory is a shared mapping of a file of the volume, the sidecar maps the file itself.
  */
 #include "queues.h"
 

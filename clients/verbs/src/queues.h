@@ -28,7 +28,7 @@ struct domain {
   _Atomic uint32_t users;
 };
 
-/* What posting needs to know of a memory region. `base` is the address of the first byte in work requests. */
+/* A memory region, as posting sees it. `base` is the address of the first byte in work requests. */
 struct key {
   uint32_t stag;
   uint64_t region, base, length, domain;
@@ -71,8 +71,9 @@ struct ring_set {
   int socket;
   struct ring completions;
   struct work_ring sends, receives;
-  /* Protected by the lock of the completion queue, as the members below: work requests that fit, those that work queues
-   * have reserved, and of these, those of queues that have gone, whose completions may still be in the ring. */
+  /* Work requests that fit, and those that work queues have reserved. `stale` counts reservations of queues that have
+   * gone, because their completions may still be in the ring. The lock of the completion queue protects these numbers and
+   * the members. */
   uint32_t room, reserved, stale;
   struct {
     struct work_queue* queue;

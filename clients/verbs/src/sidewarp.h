@@ -2,17 +2,17 @@
  * Copyright The Sidewarp Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the parts of the library know of each other.
+ * The interfaces between the parts of the library:
  *
- *   session.c   the control socket: requests, answers and events; one session for each process
- *   device.c    ibv_get_device_list, ibv_open_device, queries, async events
- *   memory.c    protection domains and memory regions
- *   cq.c        completion queues over completion rings, completion channels
- *   qp.c        queue pairs and shared receive queues over work rings
- *   cm.c        rdma_cm: identifiers, event channels, connections
- *   addrinfo.c  rdma_getaddrinfo and names of addresses
- *   strings.c   names of statuses, events and states
- *   refused.c   functions that an iWARP device or this library does not have: EOPNOTSUPP
+ *   - session.c   the control socket: requests, answers and events; one session for each process
+ *   - device.c    ibv_get_device_list, ibv_open_device, queries, async events
+ *   - memory.c    protection domains and memory regions
+ *   - cq.c        completion queues over completion rings, completion channels
+ *   - qp.c        queue pairs and shared receive queues over work rings
+ *   - cm.c        rdma_cm: identifiers, event channels, connections
+ *   - addrinfo.c  rdma_getaddrinfo and names of addresses
+ *   - strings.c   names of statuses, events and states
+ *   - refused.c   functions that an iWARP device or this library does not have: EOPNOTSUPP
  *
  * Locks, outermost first: a cm identifier, a queue pair, a completion queue, the session. The thread of the session calls
  * handlers with no lock held.
@@ -113,10 +113,7 @@ struct ibv_context* device_shared_context(void);
 uint64_t device_generation(struct ibv_context* context);
 /* Queues an asynchronous event for ibv_get_async_event. */
 void device_raise(struct ibv_context* context, const struct ibv_async_event* event);
-/*
- * Removes the queued events of a queue pair or another object that is about to be destroyed, and waits until the program
- * has acknowledged those that it has taken.
- */
+/* Removes the queued events of an object that is about to be destroyed, and waits for those that the program has taken. */
 void device_forget(struct ibv_context* context, const void* element);
 /* Raises IBV_EVENT_DEVICE_FATAL in all contexts of a lost session. */
 void device_lost(void);
