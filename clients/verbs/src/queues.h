@@ -71,8 +71,8 @@ struct ring_set {
   int socket;
   struct ring completions;
   struct work_ring sends, receives;
-  /* Work requests that fit, and those that work queues have reserved. `stale` counts reservations of queues that have
-   * gone, because their completions may still be in the ring. The lock of the completion queue protects these numbers and
+  /* Work requests that fit, and those that work queues have reserved. `stale` is the part of queues that
+   * have gone: their completions may still be in the ring. The lock of the completion queue protects these numbers and
    * the members. */
   uint32_t room, reserved, stale;
   struct {
