@@ -309,8 +309,7 @@ static uint32_t convert_access(unsigned access) {
   converted |= access & IBV_ACCESS_REMOTE_READ ? CONTROL_ACCESS_REMOTE_READ : 0;
   converted |= access & IBV_ACCESS_REMOTE_WRITE ? CONTROL_ACCESS_REMOTE_WRITE : 0;
   converted |= access & IBV_ACCESS_REMOTE_ATOMIC ? CONTROL_ACCESS_REMOTE_ATOMIC : 0;
-  /* Verbs have no such right: a peer may invalidate what it may reach. */
-  return converted & ~CONTROL_ACCESS_LOCAL_WRITE ? converted | CONTROL_ACCESS_REMOTE_INVALIDATE : converted;
+  return converted;
 }
 
 static void deregister(uint64_t region) {
