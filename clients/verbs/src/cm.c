@@ -72,12 +72,18 @@ struct identifier {
   uint64_t generation;
   /* A bound TCP socket that keeps the port until the sidecar listens, or -1. */
   int reservation;
+  /* For a peer's request, `listener` is where it came from. */
   uint64_t listener, request, connection;
   /* The queue pair of CONNECT or ACCEPT. Programs can destroy it behind this file's back. */
   struct ibv_qp* qp;
   uint32_t qp_number;
   struct ibv_qp_init_attr* endpoint_attributes;
   bool disconnecting, ended_early, removed;
+};
+
+struct closing {
+  uint64_t listener;
+  struct closing* next;
 };
 
 struct event {
@@ -105,6 +111,8 @@ static struct {
   struct ibv_context* context;
   struct ibv_pd* domain;
   unsigned forks;
+  /* Listeners that the program has destroyed, whose requests it still answers. */
+  struct closing* closing;
 } cm = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static int fail(int error) {
@@ -303,6 +311,7 @@ static void after_fork_in_parent(void) { pthread_mutex_unlock(&cm.lock); }
 static void after_fork_in_child(void) {
   cm.forks++;
   cm.identifiers = NULL;
+  cm.closing = NULL;
   cm.watched = 0;
   pthread_mutex_init(&cm.lock, NULL);
   pthread_cond_init(&cm.changed, NULL);
@@ -574,6 +583,67 @@ static void disconnect(uint64_t connection, bool abort) {
   session_send(&record, CONTROL_DISCONNECT, sizeof record.disconnect, ignore_answer, NULL);
 }
 
+/* True while a request of a listener is not answered, or the answer is under way. The caller holds the lock. */
+static bool has_requests(uint64_t listener) {
+  const struct identifier* each = cm.identifiers;
+  while (each != NULL && (each->listener != listener || (each->state != REQUESTED && each->state != CONNECTING))) {
+    each = each->next;
+  }
+  return each != NULL;
+}
+
+static void reject_request(void* argument, const union record* record) {
+  (void)argument;
+  if (record != NULL) {
+    reject(record->connection_request.request, NULL, 0);
+  }
+}
+
+/* Closes listeners that the program has destroyed, once their requests are answered. Called without the lock. */
+static void close_listeners(void) {
+  struct closing* done = NULL;
+  int before = lock();
+  for (struct closing** link = &cm.closing; *link != NULL;) {
+    struct closing* each = *link;
+    if (has_requests(each->listener)) {
+      link = &each->next;
+    } else {
+      *link = each->next;
+      each->next = done;
+      done = each;
+    }
+  }
+  unlock(before);
+  while (done != NULL) {
+    struct closing* next = done->next;
+    union record record = {.object = {.object = done->listener}};
+    session_unwatch(CONTROL_CONNECTION_REQUEST, done->listener);
+    session_send(&record, CONTROL_CLOSE_LISTENER, sizeof record.object, ignore_answer, NULL);
+    free(done);
+    done = next;
+  }
+}
+
+/* Ends a listener. The sidecar would reject its requests, so one that the program still answers closes later. */
+static void end_listener(uint64_t listener) {
+  session_unwatch(CONTROL_LISTENER_ENDED, listener);
+  session_watch(CONTROL_CONNECTION_REQUEST, listener, reject_request, NULL);
+  struct closing* closing = malloc(sizeof *closing);
+  int before = lock();
+  bool later = closing != NULL && has_requests(listener);
+  if (later) {
+    *closing = (struct closing){listener, cm.closing};
+    cm.closing = closing;
+  }
+  unlock(before);
+  if (!later) {
+    union record record = {.object = {.object = listener}};
+    session_unwatch(CONTROL_CONNECTION_REQUEST, listener);
+    session_call(&record, CONTROL_CLOSE_LISTENER, sizeof record.object);
+    free(closing);
+  }
+}
+
 /* Frees events that the program will not see, and rejects requests among them. Called without the lock. */
 static void drop_requests(struct event* events) {
   while (events != NULL) {
@@ -602,16 +672,13 @@ int rdma_destroy_id(struct rdma_cm_id* id) {
   unlock(before);
 
   drop_requests(events);
-  if (alive && identifier->listener != 0) {
-    session_unwatch(CONTROL_CONNECTION_REQUEST, identifier->listener);
-    session_unwatch(CONTROL_LISTENER_ENDED, identifier->listener);
-    union record record = {0};
-    record.object.object = identifier->listener;
-    session_call(&record, CONTROL_CLOSE_LISTENER, sizeof record.object);
+  if (alive && state == LISTENING && identifier->listener != 0) {
+    end_listener(identifier->listener);
   }
   if (alive && state == REQUESTED) {
     reject(identifier->request, NULL, 0);
   }
+  close_listeners();
   if (alive && (state == CONNECTING || (state == CONNECTED && !identifier->disconnecting))) {
     disconnect(identifier->connection, true);
   }
@@ -889,6 +956,7 @@ static void on_request(void* argument, const union record* record) {
     return;
   }
   child->state = REQUESTED;
+  child->listener = record->header.value;
   child->request = request->request;
   child->generation = cm.watched;
   child->id.channel = listener->id.channel;
@@ -1122,7 +1190,10 @@ static void on_answer(void* argument, const union record* record, bool accepting
 
 static void on_connect(void* argument, const union record* record) { on_answer(argument, record, false); }
 
-static void on_accept(void* argument, const union record* record) { on_answer(argument, record, true); }
+static void on_accept(void* argument, const union record* record) {
+  on_answer(argument, record, true);
+  close_listeners();
+}
 
 /* The queue pair of an operation: the identifier's own one, or the one whose number the program gives. */
 static struct ibv_qp* queue_pair(const struct rdma_cm_id* id, const struct rdma_conn_param* parameters) {
@@ -1226,6 +1297,7 @@ int rdma_reject(struct rdma_cm_id* id, const void* data, uint8_t length) {
     qp_set_state(id->qp, IBV_QPS_ERR);
   }
   reject(identifier->request, data, data == NULL ? 0 : length);
+  close_listeners();
   return 0;
 }
 
