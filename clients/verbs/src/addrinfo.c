@@ -43,7 +43,7 @@ void address_decode(struct sockaddr_storage* address, const unsigned char bytes[
   }
 }
 
-static __be16 port_of(const struct sockaddr* address) {
+uint16_t address_port(const struct sockaddr* address) {
   switch (address->sa_family) {
     case AF_INET:
       return ((const struct sockaddr_in*)address)->sin_port;
@@ -54,13 +54,6 @@ static __be16 port_of(const struct sockaddr* address) {
   }
 }
 
-__be16 rdma_get_src_port(struct rdma_cm_id* id) {
-  return port_of(&id->route.addr.src_addr);
-}
-
-__be16 rdma_get_dst_port(struct rdma_cm_id* id) {
-  return port_of(&id->route.addr.dst_addr);
-}
 
 static int copy_address(struct sockaddr** copy, socklen_t* copy_length, const void* address, socklen_t length) {
   *copy = malloc(length);

@@ -31,6 +31,9 @@ enum { CLOSE_SECONDS = 2 };
 /* Default values of the sidecar's settings. */
 enum { DEFAULT_BACKLOG = 128, MAX_BACKLOG = 1024 };
 
+/* The gRPC status code. */
+enum { NOT_FOUND = 5 };
+
 enum state {
   IDLE,
   BOUND,
@@ -70,6 +73,8 @@ struct identifier {
   /* Value of `forks` in the process that created the identifier. */
   unsigned forks;
   uint64_t generation;
+  /* Requests that came before rdma_listen. */
+  struct event* held;
   /* A bound TCP socket that keeps the port until the sidecar listens, or -1. */
   int reservation;
   /* For a peer's request, `listener` is where it came from. */
@@ -667,12 +672,13 @@ int rdma_destroy_id(struct rdma_cm_id* id) {
   if (*link != NULL) {
     *link = identifier->next;
   }
-  struct event* events = take_events(identifier);
+  struct event *events = take_events(identifier), *held = identifier->held;
   enum state state = identifier->state;
   unlock(before);
 
   drop_requests(events);
-  if (alive && state == LISTENING && identifier->listener != 0) {
+  drop_requests(held);
+  if (alive && (state == LISTENING || state == BOUND) && identifier->listener != 0) {
     end_listener(identifier->listener);
   }
   if (alive && state == REQUESTED) {
@@ -711,6 +717,9 @@ int rdma_migrate_id(struct rdma_cm_id* id, struct rdma_event_channel* public) {
   struct rdma_event_channel* old = id->channel;
   struct event* events = take_events(identifier);
   id->channel = public;
+  for (struct event* held = identifier->held; held != NULL; held = held->next) {
+    held->event.id->channel = public;
+  }
   while (events != NULL) {
     struct event* next = events->next;
     /* The request of a listener belongs to the channel of the listener. */
@@ -874,7 +883,14 @@ int rdma_resolve_addr(struct rdma_cm_id* id, struct sockaddr* source, struct soc
   } else if (source != NULL) {
     memcpy(&from, source, source_length);
   }
-  in_port_t port = from.ss_family == AF_UNSPEC ? 0 : ((struct sockaddr_in*)&from)->sin_port;
+  if (identifier->state == BOUND && identifier->listener != 0) {
+    /* It connects instead. */
+    end_listener(identifier->listener);
+    identifier->listener = 0;
+    drop_requests(identifier->held);
+    identifier->held = NULL;
+  }
+  in_port_t port = from.ss_family == AF_UNSPEC ? 0 : address_port((struct sockaddr*)&from);
   int error = route(&from, &to);
   if (error < 0 || attach(identifier) != 0) {
     return -1;
@@ -959,7 +975,6 @@ static void on_request(void* argument, const union record* record) {
   child->listener = record->header.value;
   child->request = request->request;
   child->generation = cm.watched;
-  child->id.channel = listener->id.channel;
   child->id.verbs = cm.context;
   child->id.pd = listener->id.pd != NULL ? listener->id.pd : cm.domain;
   child->id.port_num = 1;
@@ -972,7 +987,16 @@ static void on_request(void* argument, const union record* record) {
   event->event.param.conn.responder_resources = depth_of_peer(request->peer_ord, session_device()->max_ird);
   event->event.param.conn.initiator_depth = depth_of_peer(request->peer_ird, session_device()->max_ord);
   set_private_data(event, request->private_data, length);
-  queue(event);
+  child->id.channel = listener->id.channel;
+  if (listener->state == BOUND) {
+    struct event** end = &listener->held;
+    while (*end != NULL) {
+      end = &(*end)->next;
+    }
+    *end = event;
+  } else {
+    queue(event);
+  }
   unlock(before);
 }
 
@@ -1021,7 +1045,7 @@ static int try_to_listen(struct identifier* identifier, union record* record, in
   struct sockaddr* address = &identifier->id.route.addr.src_addr;
   memset(record, 0, sizeof *record);
   address_encode(record->listen.address, address);
-  record->listen.port = ntohs(rdma_get_src_port(&identifier->id));
+  record->listen.port = ntohs(address_port(address));
   /* A program's small backlog must not reject requests that an RNIC would queue. 0: the sidecar's default. */
   record->listen.backlog = backlog <= DEFAULT_BACKLOG ? 0 : backlog < MAX_BACKLOG ? (uint32_t)backlog : MAX_BACKLOG;
   struct listen_call call = {.identifier = identifier, .record = record};
@@ -1037,20 +1061,9 @@ static int try_to_listen(struct identifier* identifier, union record* record, in
   return call.error;
 }
 
-int rdma_listen(struct rdma_cm_id* id, int backlog) {
-  struct identifier* identifier = identifier_of(id);
-  if (!is_alive(identifier)) {
-    return fail(ENODEV);
-  }
-  if (identifier->state == IDLE) {
-    struct sockaddr_in any = {.sin_family = AF_INET};
-    if (rdma_bind_addr(id, (struct sockaddr*)&any) != 0) {
-      return -1;
-    }
-  }
-  if (identifier->state != BOUND) {
-    return fail(EINVAL);
-  }
+/* Begins to listen. The requests of an identifier that is only bound wait. Returns 0, or -1 with errno. */
+static int begin_to_listen(struct identifier* identifier, int backlog) {
+  struct rdma_cm_id* id = &identifier->id;
   /* A listener on all addresses has no device, but the identifiers of its requests have. */
   struct ibv_context* verbs = id->verbs;
   struct ibv_pd* domain = id->pd;
@@ -1070,13 +1083,52 @@ int rdma_listen(struct rdma_cm_id* id, int backlog) {
   if (error != 0) {
     return fail(error);
   }
-  int before = lock();
   identifier->listener = record.listening.listener;
-  identifier->state = LISTENING;
   set_port(&id->route.addr.src_addr, htons((uint16_t)record.listening.port));
+  return 0;
+}
+
+int rdma_listen(struct rdma_cm_id* id, int backlog) {
+  struct identifier* identifier = identifier_of(id);
+  if (!is_alive(identifier)) {
+    return fail(ENODEV);
+  }
+  if (identifier->state == IDLE) {
+    struct sockaddr_in any = {.sin_family = AF_INET};
+    if (rdma_bind_addr(id, (struct sockaddr*)&any) != 0) {
+      return -1;
+    }
+  }
+  if (identifier->state != BOUND) {
+    return fail(EINVAL);
+  }
+  if (identifier->listener == 0 && begin_to_listen(identifier, backlog) != 0) {
+    return -1;
+  }
+  int before = lock();
+  identifier->state = LISTENING;
+  while (identifier->held != NULL) {
+    struct event* next = identifier->held->next;
+    queue(identifier->held);
+    identifier->held = next;
+  }
   unlock(before);
   return 0;
 }
+
+/*
+ * A program that asks for the port before it listens, as qperf does, tells it to a peer that connects at once. An RNIC
+ * listens soon enough, and a sidecar may not. So it begins to listen here.
+ */
+__be16 rdma_get_src_port(struct rdma_cm_id* id) {
+  struct identifier* identifier = identifier_of(id);
+  if (identifier->state == BOUND && identifier->listener == 0 && identifier->reservation >= 0 && is_alive(identifier)) {
+    begin_to_listen(identifier, 0);
+  }
+  return address_port(&id->route.addr.src_addr);
+}
+
+__be16 rdma_get_dst_port(struct rdma_cm_id* id) { return address_port(&id->route.addr.dst_addr); }
 
 int rdma_get_request(struct rdma_cm_id* listener, struct rdma_cm_id** id) {
   struct identifier* identifier = identifier_of(listener);
@@ -1130,7 +1182,8 @@ static struct event* failure(struct identifier* identifier, const union record* 
   if (record == NULL) {
     return new_event(identifier, accepting ? RDMA_CM_EVENT_CONNECT_ERROR : RDMA_CM_EVENT_UNREACHABLE, -ENODEV);
   }
-  int error = status_to_errno(record->failed.code);
+  /* A request that the peer gave up is not found any more. */
+  int error = accepting && record->failed.code == NOT_FOUND ? ECONNABORTED : status_to_errno(record->failed.code);
   enum rdma_cm_event_type type = RDMA_CM_EVENT_CONNECT_ERROR;
   if (!accepting && record->failed.reason == CONTROL_REASON_REJECTED) {
     type = RDMA_CM_EVENT_REJECTED;
@@ -1265,7 +1318,7 @@ int rdma_connect(struct rdma_cm_id* id, struct rdma_conn_param* parameters) {
   }
   release_reservation(identifier);
   address_encode(record.connect.address, &id->route.addr.dst_addr);
-  record.connect.port = ntohs(rdma_get_dst_port(id));
+  record.connect.port = ntohs(address_port(&id->route.addr.dst_addr));
   return open_connection(identifier, parameters, &record, CONTROL_CONNECT);
 }
 

@@ -148,6 +148,8 @@ void qp_set_depths(struct ibv_qp* qp, uint32_t ird, uint32_t ord);
 
 /* --- Addresses ---------------------------------------------------------------------------------------------------- */
 
+/* The port of a socket address, in network byte order. */
+uint16_t address_port(const struct sockaddr* address);
 /* Converts to and from the 16 bytes of docs/control.md. */
 int address_encode(unsigned char bytes[16], const struct sockaddr* address);
 void address_decode(struct sockaddr_storage* address, const unsigned char bytes[16], uint16_t port);
