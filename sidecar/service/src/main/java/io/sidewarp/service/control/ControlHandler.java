@@ -225,6 +225,16 @@ final class ControlHandler extends RecordDecoder {
     }
 
     @Override
+    public void channelReadComplete(ChannelHandlerContext context) throws Exception {
+        if (awaitsDescriptor) {
+            // The decoder would ask for more bytes, because reading is off and it has decoded nothing for others.
+            context.fireChannelReadComplete();
+        } else {
+            super.channelReadComplete(context);
+        }
+    }
+
+    @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) throws Exception {
         updateReading();
         ControlSession current = session;

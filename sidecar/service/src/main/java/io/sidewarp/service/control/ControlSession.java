@@ -37,6 +37,8 @@ import org.jspecify.annotations.Nullable;
 /** Requests of an open session, which call its parts. Confined to the session's thread. */
 final class ControlSession {
 
+    private static final int PEER_TO_PEER_REVISION = 2;
+    private static final int PEER_TO_PEER_PRIVATE_DATA = 508;
     private static final int MILLIS = 1000;
     private static final int NANOS_PER_MILLI = 1_000_000;
 
@@ -220,6 +222,11 @@ final class ControlSession {
     private CompletableFuture<io.sidewarp.v1.Connection> connect(RecordReader record) {
         sockets.registry().checkNotDraining();
         ConnectionOptions.Builder options = depths(record);
+        if (record.getInt(SetupFields.PRIVATE_LENGTH_OFFSET) <= PEER_TO_PEER_PRIVATE_DATA
+                && session.context().config().connection().mpaRevisions().contains(PEER_TO_PEER_REVISION)) {
+            // Verbs have no rule about the side that sends first. The request also carries the depths.
+            options.getMpaBuilder().setPeerToPeer(true);
+        }
         int millis = record.getInt(SetupFields.TIMEOUT_OFFSET);
         if (millis != 0) {
             long time = Integer.toUnsignedLong(millis);
