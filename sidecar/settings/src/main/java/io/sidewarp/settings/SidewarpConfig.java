@@ -205,7 +205,7 @@ public interface SidewarpConfig {
         int listeners();
 
         /** Protection domains of a session. */
-        @WithDefault("64")
+        @WithDefault("1024")
         int protectionDomains();
 
         /** Work requests outstanding on the send queue of a connection. */
