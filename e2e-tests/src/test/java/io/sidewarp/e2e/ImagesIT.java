@@ -40,6 +40,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Builds the container images twice from the packaged programs, as on two machines, unpacks them, and runs them without
@@ -68,6 +70,9 @@ class ImagesIT {
         assumeTrue(root, "only root can run an image as another user");
         Tools.need("setpriv", "util-linux");
         Tools.need("nsenter", "util-linux");
+        Tools.need("gcc", "gcc");
+        Tools.needFile("/usr/include/infiniband/verbs.h", "libibverbs-dev");
+        Tools.needFile("/usr/include/rdma/rdma_cma.h", "librdmacm-dev");
         Path packages = Programs.root().resolve("images/packages");
         try (OwnedProcess download = OwnedProcess.start("packages", List.of(packages.toString()))) {
             int status = download.awaitExit(Patience.LONG_LIMIT);
@@ -219,6 +224,31 @@ class ImagesIT {
                 assertThat(ping.awaitExit()).as(ping.text()).isZero();
             }
             assertThat(server.awaitExit()).as(server.text()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"LD_PRELOAD, /libsidewarp-verbs.so", "LD_LIBRARY_PATH, ''"})
+    void aProgramFindsTheVerbsLibraryThatTheInstallerCopied(String variable, String file) throws IOException {
+        Tools.need("ibv_devices", "ibverbs-utils");
+        ContainerImage image = unpack("sidecar", "verbs-" + variable);
+        try (OwnedProcess sidecar = startSidecar(image, "verbs", "0")) {
+            try (OwnedProcess installer = image.exec(sidecar, "sidewarp-verbs", "/tmp")) {
+                assertThat(installer.awaitExit()).as(installer.text()).isZero();
+            }
+            String root = "/proc/" + ContainerImage.main(sidecar).pid() + "/root";
+            Map<String, String> environment = Map.of(
+                    variable,
+                    root + "/tmp" + file,
+                    "SIDEWARP_API",
+                    "unix://" + root + "/run/sidewarp/api.sock",
+                    "SIDEWARP_VOLUME",
+                    root + "/run/sidewarp/shared");
+            try (OwnedProcess devices =
+                    OwnedProcess.start("devices-" + variable, List.of("ibv_devices"), environment, Programs.output())) {
+                assertThat(devices.awaitExit()).as(devices.text()).isZero();
+                assertThat(devices.text()).contains("sidewarp0").doesNotContain("ERROR");
+            }
         }
     }
 

@@ -83,7 +83,7 @@ abstract class OperatorDisruptions extends OperatorStory {
                     .doesNotContain("\"sidewarp"));
             Pod restricted = applications.createWith(
                     "restricted",
-                    "",
+                    "sidewarp.io/verbs: enabled, sidewarp.io/rnics: '0'",
                     "securityContext: {runAsNonRoot: true, allowPrivilegeEscalation: false, capabilities: {drop:"
                             + " [ALL]}, seccompProfile: {type: RuntimeDefault}},");
             assertThat(Applications.containers(restricted)).contains("sidewarp");

@@ -5,9 +5,11 @@ package io.sidewarp.e2e.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
@@ -124,6 +126,24 @@ class OperatorIT extends OperatorDisruptions {
     void aDryRunIsAnsweredAsTheRealCall() {
         assertThat(Applications.containers(applications.dryRun())).contains("sidewarp");
         assertThat(applications.get("dry")).isNull();
+    }
+
+    @Test
+    @Order(4)
+    void aPodThatAsksForVerbsHasTheLibraryBeforeItsContainersStart() {
+        Pod pod = applications.create("verbs", "sidewarp.io/verbs: enabled, sidewarp.io/rnics: '0'");
+        try {
+            assertThat(Applications.containers(pod)).first().isEqualTo("sidewarp-verbs");
+            assertThat(Applications.containers(pod)).contains("sidewarp", "app");
+            assertThat(pod.getSpec().getContainers().getFirst().getEnv())
+                    .extracting(EnvVar::getName, EnvVar::getValue)
+                    .contains(tuple("LD_PRELOAD", "/run/sidewarp/verbs/libsidewarp-verbs.so"));
+            if (cluster.runsApplications()) {
+                applications.awaitReady("verbs");
+            }
+        } finally {
+            applications.delete("verbs");
+        }
     }
 
     @Test
