@@ -19,7 +19,7 @@
 
 #undef ibv_query_port
 
-enum { MAC_LENGTH = 6, PHYSICAL_LINK_UP = 5, WIDTH_1X = 1, SPEED_10_GIGABIT = 4 };
+enum { VENDOR = 0x737770, MAC_LENGTH = 6, PHYSICAL_LINK_UP = 5, WIDTH_1X = 1, SPEED_10_GIGABIT = 4 };
 
 /* An event in the queue, or one that the program has taken and not acknowledged. */
 struct raised {
@@ -119,6 +119,7 @@ int ibv_query_device(struct ibv_context* context, struct ibv_device_attr* attrib
       .sys_image_guid = ibv_get_device_guid(context->device),
       .max_mr_size = device->max_registered,
       .page_size_cap = (uint64_t)sysconf(_SC_PAGESIZE),
+      .vendor_id = VENDOR,
       .max_qp = at_most(device->max_connections),
       .max_qp_wr = at_most(device->max_send_queue < device->max_receive_queue ? device->max_send_queue
                                                                               : device->max_receive_queue),

@@ -354,8 +354,7 @@ int qp_post_recv(struct ibv_qp* base, struct ibv_recv_wr* wr, struct ibv_recv_wr
   if (session_is_lost(qp->generation)) {
     return ENODEV;
   }
-  if (base->srq != NULL || qp->receives.set == NULL ||
-      __atomic_load_n(&base->state, __ATOMIC_RELAXED) == IBV_QPS_RESET) {
+  if (base->srq != NULL || qp->receives.set == NULL) {
     return EINVAL;
   }
   return post_receives(&qp->receives, qp->connection, 0, qp->cap.max_recv_sge, wr, bad, &qp->posts);
@@ -691,6 +690,8 @@ int ibv_query_qp(struct ibv_qp* base, struct ibv_qp_attr* attributes, int mask, 
   struct queue_pair* qp = (struct queue_pair*)base;
   (void)mask;
   enum ibv_qp_state state = __atomic_load_n(&base->state, __ATOMIC_ACQUIRE);
+  /* A new queue pair of an RNIC is initialized, and takes receives. */
+  state = state == IBV_QPS_RESET ? IBV_QPS_INIT : state;
   *attributes = (struct ibv_qp_attr){.qp_state = state,
                                      .cur_qp_state = state,
                                      .path_mtu = IBV_MTU_4096,
