@@ -16,6 +16,7 @@ import io.sidewarp.ring.ControlRecord.FailedFields;
 import io.sidewarp.ring.ControlRecord.ListenFields;
 import io.sidewarp.ring.ControlRecord.RegionFields;
 import io.sidewarp.ring.ControlRecord.RingFields;
+import io.sidewarp.ring.RingRecord;
 import io.sidewarp.service.testing.TestControl;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.v1.ConnectionState;
@@ -24,6 +25,7 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -141,6 +143,28 @@ class ControlSocketTest {
             }
         }
         control.done(ControlRecord.CLOSE_LISTENER, TestControl.object(listener));
+    }
+
+    @Test
+    void connectAsksForReadDepthsAndPeerToPeer() {
+        int port = control.listen().getInt(ListenFields.BOUND_PORT_OFFSET);
+
+        control.connect(control.createConnection(), port, "");
+        ByteBuffer request = control.next(ControlRecord.CONNECTION_REQUEST);
+
+        assertThat(request.getInt(ConnectionRequestFields.PEER_IRD_OFFSET)).isNotEqualTo(ControlRecord.DEPTH_UNSET);
+        assertThat(request.getInt(ConnectionRequestFields.PEER_ORD_OFFSET)).isNotEqualTo(ControlRecord.DEPTH_UNSET);
+    }
+
+    @Test
+    void lateByteBehindMemoryIsTaken() {
+        long memory = control.send(ControlRecord.MEMORY, RingRecord.HEADER, record -> {});
+        control.done(memory);
+        // The sidecar has looked for the byte several times by then.
+        Awaitility.await().pollDelay(Duration.ofMillis(50)).until(() -> true);
+        control.send(ByteBuffer.allocate(1));
+
+        assertThat(TestControl.text(control.answer(memory))).contains("without a descriptor");
     }
 
     @Test
