@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
@@ -247,7 +248,10 @@ static bool parse_mapping(const char* line, struct mapping* mapping) {
   return true;
 }
 
-/* Fills in the path and the offset if the mapping is a file of the shared volume that still exists. */
+/*
+ * Fills in the path and the offset if the mapping is a file of the shared volume that still exists. The sidecar maps whole
+ * pages.
+ */
 static bool find_in_volume(const struct mapping* mapping, uint64_t address, struct control_register* request) {
   struct stat status;
   const char* volume = session_volume();
@@ -255,7 +259,7 @@ static bool find_in_volume(const struct mapping* mapping, uint64_t address, stru
   while (length > 0 && volume[length - 1] == '/') {
     length--;
   }
-  if (length == 0 || mapping->permissions[3] != 's' || strncmp(mapping->path, volume, length) != 0 ||
+  if (length == 0 || address % (uint64_t)sysconf(_SC_PAGESIZE) != 0 || mapping->permissions[3] != 's' || strncmp(mapping->path, volume, length) != 0 ||
       mapping->path[length] != '/' || strlen(mapping->path + length + 1) > sizeof request->path ||
       stat(mapping->path, &status) != 0 || status.st_ino != mapping->inode ||
       status.st_dev != makedev(mapping->major, mapping->minor)) {
