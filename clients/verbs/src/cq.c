@@ -354,7 +354,10 @@ int queue_attach(struct work_queue* queue, struct completion_queue* cq, uint16_t
 void queue_detach(struct work_queue* queue) {
   struct ring_set* set = queue->set;
   struct completion_queue* cq = set->cq;
-  if (!session_is_inherited(set->generation)) {
+  if (session_is_inherited(set->generation)) {
+    /* Another thread of the parent may have held the lock. */
+    set->members[queue->member >> 32 & 0xffff].queue = NULL;
+  } else {
     pthread_mutex_lock(&cq->lock);
     set->members[queue->member >> 32 & 0xffff].queue = NULL;
     set->stale += queue->capacity;

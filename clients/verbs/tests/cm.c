@@ -173,6 +173,8 @@ static void destroyedIdentifierDisconnectsPeer(void) {
   expect(pair.active, RDMA_CM_EVENT_DISCONNECTED);
   destroy(pair.connected);
   destroy(pair.listener);
+  rdma_destroy_event_channel(pair.active);
+  rdma_destroy_event_channel(pair.passive);
 }
 
 static void sendBeforeDisconnectArrives(void) {
@@ -247,6 +249,8 @@ static void destroyedRequestIsRejected(void) {
   expect(active, RDMA_CM_EVENT_REJECTED);
   destroy(id);
   destroy(listener);
+  rdma_destroy_event_channel(active);
+  rdma_destroy_event_channel(passive);
 }
 
 static void closedPortIsReported(void) {
@@ -292,6 +296,60 @@ static void wildcardListenerHasNoDevice(void) {
   destroy(id);
   destroy(listener);
   rdma_destroy_event_channel(channel);
+}
+
+static struct rdma_cm_id* bound_to(struct rdma_event_channel* channel) {
+  struct rdma_cm_id* id;
+  struct sockaddr_in address = loopback(0);
+  CHECK(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) == 0);
+  CHECK(rdma_bind_addr(id, (struct sockaddr*)&address) == 0);
+  return id;
+}
+
+static void requestBeforeListenWaits(void) {
+  struct rdma_event_channel *passive = rdma_create_event_channel(), *active = rdma_create_event_channel();
+  struct rdma_cm_id *listener = bound_to(passive), *id = resolved(active, rdma_get_src_port(listener));
+  CHECK(rdma_connect(id, NULL) == 0);
+  CHECK(!readable(passive->fd, QUIET_MS) && !readable(active->fd, 0));
+  CHECK(rdma_listen(listener, 1) == 0);
+  struct rdma_cm_id* child = expect(passive, RDMA_CM_EVENT_CONNECT_REQUEST);
+  create_queue_pair(child);
+  CHECK(rdma_accept(child, NULL) == 0);
+  expect(active, RDMA_CM_EVENT_ESTABLISHED);
+  expect(passive, RDMA_CM_EVENT_ESTABLISHED);
+  destroy(child);
+  destroy(id);
+  destroy(listener);
+  rdma_destroy_event_channel(active);
+  rdma_destroy_event_channel(passive);
+}
+
+static void requestWithoutListenIsRejected(void) {
+  struct rdma_event_channel *passive = rdma_create_event_channel(), *active = rdma_create_event_channel();
+  struct rdma_cm_id *bound = bound_to(passive), *id = resolved(active, rdma_get_src_port(bound));
+  CHECK(rdma_connect(id, NULL) == 0);
+  CHECK(!readable(active->fd, QUIET_MS));
+  destroy(bound);
+  expect(active, RDMA_CM_EVENT_REJECTED);
+  destroy(id);
+  rdma_destroy_event_channel(active);
+  rdma_destroy_event_channel(passive);
+}
+
+static void acceptOutlivesItsListener(void) {
+  struct rdma_event_channel *passive = rdma_create_event_channel(), *active = rdma_create_event_channel();
+  struct rdma_cm_id *listener = listener_on(passive), *id = resolved(active, rdma_get_src_port(listener));
+  CHECK(rdma_connect(id, NULL) == 0);
+  struct rdma_cm_id* child = expect(passive, RDMA_CM_EVENT_CONNECT_REQUEST);
+  destroy(listener);
+  create_queue_pair(child);
+  CHECK(rdma_accept(child, NULL) == 0);
+  expect(active, RDMA_CM_EVENT_ESTABLISHED);
+  expect(passive, RDMA_CM_EVENT_ESTABLISHED);
+  destroy(child);
+  destroy(id);
+  rdma_destroy_event_channel(active);
+  rdma_destroy_event_channel(passive);
 }
 
 static void migrationMovesEvents(void) {
@@ -480,6 +538,9 @@ int main(int count, char** arguments) {
       TEST(usedPortIsRefused),
       TEST(closedPortIsReported),
       TEST(wildcardListenerHasNoDevice),
+      TEST(requestBeforeListenWaits),
+      TEST(requestWithoutListenIsRejected),
+      TEST(acceptOutlivesItsListener),
       TEST(rejectionBringsPrivateData),
       TEST(destroyedRequestIsRejected),
       TEST(destroyedListenerRejectsItsRequests),
