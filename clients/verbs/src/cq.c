@@ -772,13 +772,10 @@ int ibv_destroy_cq(struct ibv_cq* base) {
   if (atomic_load(&cq->users) > 0 && !inherited) {
     return EBUSY;
   }
-  while (cq->sets != NULL) {
+  /* The sets of a parent stay: their work queues may have gone without a trace. */
+  while (cq->sets != NULL && !inherited) {
     struct ring_set* set = cq->sets;
-    if (inherited) {
-      cq->sets = set->next;
-    } else {
-      set_remove(set);
-    }
+    set_remove(set);
     /* The set of a shared receive queue lives on. Its only member is that queue. */
     bool is_shared = set->member_count > 0 && set->members[0].queue != NULL && set->members[0].queue->srq != NULL;
     if (!is_shared) {
