@@ -78,6 +78,8 @@ static struct {
              .descriptor = -1};
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+/* A program that waits for the sidecar hears once that the sidecar is missing. Protected by `opening`. */
+static bool said_missing;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 /* --- Messages ----------------------------------------------------------------------------------------------------- */
@@ -482,8 +484,11 @@ bool session_is_possible(void) {
   bool possible = find_socket() == 0;
   if (possible && access(session.socket, F_OK) != 0) {
     possible = false;
-    complain("No RDMA device: there is no sidecar at %s (%s). Start one, or set SIDEWARP_API.", session.socket,
-             strerror(errno));
+    if (!said_missing) {
+      complain("No RDMA device: there is no sidecar at %s (%s). Start one, or set SIDEWARP_API.", session.socket,
+               strerror(errno));
+    }
+    said_missing = true;
   }
   pthread_mutex_unlock(&opening);
   return possible;
@@ -511,10 +516,14 @@ static int open_session(void) {
   }
   int descriptor = connect_socket(session.socket);
   if (descriptor < 0) {
-    complain("Cannot connect to the sidecar at %s: %s. Is it running? SIDEWARP_API sets the address.", session.socket,
-             strerror(errno));
+    if (!said_missing) {
+      complain("Cannot connect to the sidecar at %s: %s. Is it running? SIDEWARP_API sets the address.", session.socket,
+               strerror(errno));
+    }
+    said_missing = true;
     return ENODEV;
   }
+  said_missing = false;
   snprintf(record.open.name, sizeof record.open.name, "%s", program_invocation_short_name);
   error = exchange(descriptor, &record, CONTROL_OPEN, sizeof record.open, "Opening a session");
   if (error != 0) {
