@@ -645,6 +645,11 @@ int ibv_modify_qp(struct ibv_qp* base, struct ibv_qp_attr* attributes, int mask)
   if (session_is_lost(qp->generation)) {
     return ENODEV;
   }
+  if (mask & IBV_QP_DEST_QPN) {
+    complain("This program connects queue pairs by itself, which iWARP does not permit. Use its option for rdma_cm, such "
+             "as -R of perftest.");
+    return EOPNOTSUPP;
+  }
   if (mask & IBV_QP_ACCESS_FLAGS) {
     qp->access = attributes->qp_access_flags;
   }
