@@ -420,6 +420,19 @@ static uint32_t number_of(const struct work_queue* queue, uint64_t connection) {
   return queue->qp != NULL ? queue->qp->base.qp_num : connection != 0 ? qp_number(connection) : 0;
 }
 
+/* Says why the sidecar refused a work request: the text stands behind the completion. */
+static void explain(const struct ring_set* set, const struct ring_completion* from, const struct queue_pair* qp) {
+  const struct ring* ring = &set->completions;
+  char text[COMPLETION_MAX_BLOCKS * COMPLETION_BLOCK_TEXT];
+  for (uint32_t i = 1; i < from->blocks; i++) {
+    const union ring_block* block = &ring->blocks[(ring->next + i) & ring->mask];
+    memcpy(text + (i - 1) * COMPLETION_BLOCK_TEXT, block->payload.bytes, COMPLETION_BLOCK_TEXT);
+  }
+  uint32_t room = (from->blocks - 1u) * COMPLETION_BLOCK_TEXT;
+  complain("Queue pair %u: the sidecar refuses a work request: %.*s", qp->base.qp_num,
+           (int)(from->text_length < room ? from->text_length : room), text);
+}
+
 /* Converts a completion. Returns false if the program does not get one: its queue has gone. */
 static bool convert(struct ring_set* set, const struct ring_completion* from, struct ibv_wc* wc) {
   uint32_t index = from->id >> 32 & 0xffff, number = (uint32_t)from->id;
@@ -466,6 +479,7 @@ static bool convert(struct ring_set* set, const struct ring_completion* from, st
       /* The program knows already, and the sidecar may know the connection no more. */
       wc->status = IBV_WC_WR_FLUSH_ERR;
     } else {
+      explain(set, from, queue->qp);
       qp_fail(queue->qp);
     }
   }
@@ -527,8 +541,8 @@ static int poll_set(struct ring_set* set, int count, struct ibv_wc* wc) {
       close_set(set);
       break;
     }
-    ring->next += completion.blocks;
     found += convert(set, &completion, &wc[found]);
+    ring->next += completion.blocks;
   }
   if (ring->next != begin) {
     release(set);

@@ -125,7 +125,7 @@ int ibv_query_device(struct ibv_context* context, struct ibv_device_attr* attrib
                                                                               : device->max_receive_queue),
       .device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS,
       .max_sge = at_most(device->max_sge),
-      .max_sge_rd = at_most(device->max_sge),
+      .max_sge_rd = 1,
       .max_cq = at_most(device->max_connections),
       .max_cqe = at_most(device->max_completion_entries),
       .max_mr = at_most(device->max_regions),

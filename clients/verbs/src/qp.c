@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { CLOSE_SECONDS = 2 };
+enum { CLOSE_SECONDS = 2, LAYER_MPA = 2 };
 
 static struct {
   pthread_mutex_t lock;
@@ -108,7 +108,8 @@ static int write_elements(struct writer* writer, struct key_cache* keys, const s
   struct ring_entry* entry = &block_at(writer, 0)->entry;
   uint32_t behind = writer->blocks, elements = 0;
   for (int i = 0; i < count; i++) {
-    if (list[i].length == 0) {
+    /* A Read has exactly one element, and may have the length 0. */
+    if (list[i].length == 0 && entry->opcode != WORK_OPCODE_READ) {
       continue;
     }
     const struct key* key = key_find(keys, list[i].lkey);
@@ -197,10 +198,11 @@ static int write_send(struct queue_pair* qp, struct writer* writer, const struct
   if ((unsigned)wr->opcode >= sizeof opcodes / sizeof *opcodes || !opcodes[wr->opcode].supported) {
     return EOPNOTSUPP;
   }
-  if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge) {
+  uint8_t opcode = opcodes[wr->opcode].opcode;
+  if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge ||
+      (opcode == WORK_OPCODE_READ && wr->num_sge != 1)) {
     return EINVAL;
   }
-  uint8_t opcode = opcodes[wr->opcode].opcode;
   bool signaled = qp->signal_all || (wr->send_flags & IBV_SEND_SIGNALED) != 0;
   bool copies = opcode == WORK_OPCODE_SEND || opcode == WORK_OPCODE_WRITE || opcode == WORK_OPCODE_WRITE_WITH_IMMEDIATE;
   uint64_t length = total_length(wr->sg_list, wr->num_sge);
@@ -459,6 +461,10 @@ static void connection_changed(void* argument, const union record* record) {
     handler(handler_argument, record);
   }
   if (record != NULL && state == CONTROL_STATE_TERMINATED) {
+    /* An error of the program or its peer, such as a missing receive. A lost connection is told by events. */
+    if (record->event.error == 1 && record->event.layer != LAYER_MPA) {
+      complain("Queue pair %u: %.*s", qp->base.qp_num, event_text_length(record), record->event.text);
+    }
     raise_qp_event(qp, IBV_EVENT_QP_FATAL);
   }
   if (record != NULL && qp->base.srq != NULL) {

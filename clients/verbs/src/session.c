@@ -304,6 +304,11 @@ static void run_watch(const struct watch* watch, const union record* record) {
   pthread_cond_broadcast(&session.idle);
 }
 
+int event_text_length(const union record* record) {
+  size_t room = record->header.length < sizeof record->event ? 0 : record->header.length - sizeof record->event;
+  return (int)(record->event.text_length < room ? record->event.text_length : room);
+}
+
 static void dispatch(const union record* record) {
   uint16_t type = record->header.type;
   if (type == CONTROL_DONE || type == CONTROL_FAILED) {
@@ -317,6 +322,8 @@ static void dispatch(const union record* record) {
   } else if (type == RECORD_ERROR || type == RECORD_END) {
     complain("The sidecar ended the session: %.*s", (int)(record->header.length - sizeof record->header),
              (const char*)record->bytes + sizeof record->header);
+  } else if (type == CONTROL_REGION_FAULT) {
+    complain("A memory region failed: %.*s", event_text_length(record), record->event.text);
   } else if (type == CONTROL_EVENTS_LOST) {
     complain("The sidecar dropped %llu events, because this process read them too late.",
              (unsigned long long)record->header.value);

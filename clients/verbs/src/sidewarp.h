@@ -98,6 +98,8 @@ void session_unwatch(uint16_t type, uint64_t object);
 int session_connect_ring(const unsigned char token[32]);
 void session_close_ring(int descriptor);
 
+/* Number of bytes of an event's text that are in the record. */
+int event_text_length(const union record* record);
 /* Writes a line to standard error: "sidewarp: ...". */
 void complain(const char* format, ...) __attribute__((format(printf, 1, 2)));
 

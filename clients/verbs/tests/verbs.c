@@ -179,7 +179,7 @@ static int post_send(struct end* end, uint64_t wr_id, enum ibv_wr_opcode opcode,
                      uint32_t length, const struct end* remote, uint64_t remote_offset) {
   struct ibv_sge element = {(uintptr_t)end->memory + offset, length, end->mr->lkey};
   struct ibv_send_wr wr = {
-      .wr_id = wr_id, .sg_list = &element, .num_sge = length > 0, .opcode = opcode, .send_flags = flags};
+      .wr_id = wr_id, .sg_list = &element, .num_sge = 1, .opcode = opcode, .send_flags = flags};
   if (remote != NULL) {
     wr.wr.rdma.remote_addr = (uintptr_t)remote->memory + remote_offset;
     wr.wr.rdma.rkey = remote->mr->rkey;
@@ -203,7 +203,7 @@ static void fill(unsigned char* memory, size_t length, unsigned seed) {
 /* --- Data --------------------------------------------------------------------------------------------------------- */
 
 static void data_moves_in_all_sizes(void) {
-  static const uint32_t sizes[] = {1, 8, 55, 56, 57, 112, 255, 256, 257, 4096, 65536, 300000};
+  static const uint32_t sizes[] = {0, 1, 8, 55, 56, 57, 112, 255, 256, 257, 4096, 65536, 300000};
   struct end client, server;
   connect_ends(&client, &server, NULL, NULL, NULL);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
