@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MIN_ROOM = 64, MIN_BLOCKS = 64, MAX_BLOCKS = 4096, MAX_MEMBERS = 1 << 16, SPARE = 2 };
@@ -84,10 +85,9 @@ static void ring_destroy(uint64_t ring) {
 
 static void send_wake(struct ring_set* set, uint64_t ring) {
   struct ring_record record = {sizeof record, RECORD_VERSION, RECORD_WAKE, ring};
-  /* A failure means that the sidecar has gone, which polling and the channel notice. */
-  if (send(set->socket, &record, sizeof record, MSG_NOSIGNAL) < 0) {
-    return;
-  }
+  /* Not send(), where a cancelled thread would end with a lock. A failure means that the sidecar has gone, which polling
+   * and the channel notice. */
+  syscall(SYS_sendto, set->socket, &record, sizeof record, MSG_NOSIGNAL, NULL, 0);
 }
 
 void ring_wake(struct ring_set* set, struct ring* ring) {
@@ -708,6 +708,9 @@ int ibv_get_cq_event(struct ibv_comp_channel* base, struct ibv_cq** cq, void** c
       errno = ENODEV;
       return -1;
     }
+    /* A cancelled thread must not end with the lock, or lose an event. */
+    int cancel;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     pthread_mutex_lock(&channel->lock);
     struct completion_queue* found = take_event(channel);
     if (found != NULL) {
@@ -715,6 +718,7 @@ int ibv_get_cq_event(struct ibv_comp_channel* base, struct ibv_cq** cq, void** c
       *cq_context = found->base.cq_context;
     }
     pthread_mutex_unlock(&channel->lock);
+    pthread_setcancelstate(cancel, NULL);
     if (found != NULL) {
       return 0;
     }

@@ -44,7 +44,7 @@ static struct {
 } only;
 static unsigned char mac[MAC_LENGTH];
 static pthread_once_t device_once = PTHREAD_ONCE_INIT;
-static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER, shared_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct device_context *contexts, *shared;
 
 /* --- The device --------------------------------------------------------------------------------------------------- */
@@ -341,15 +341,14 @@ int ibv_close_device(struct ibv_context* context) {
 }
 
 struct ibv_context* device_shared_context(void) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&shared_lock);
   /* Identifiers may still use the context of a lost session, so it stays. */
   if (shared == NULL || session_is_lost(shared->generation)) {
     struct ibv_context* context = ibv_open_device(device_get());
     shared = context == NULL ? NULL : of_context(context);
   }
   struct ibv_context* context = shared == NULL ? NULL : &shared->verbs.context;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&shared_lock);
   return context;
 }
 
@@ -462,6 +461,8 @@ static bool has_taken(const struct device_context* opened, const void* element) 
 
 void device_forget(struct ibv_context* context, const void* element) {
   struct device_context* opened = of_context(context);
+  int cancel;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   pthread_mutex_lock(&opened->lock);
   for (struct raised** link = &opened->queued; *link != NULL;) {
     struct raised* raised = *link;
@@ -482,9 +483,15 @@ void device_forget(struct ibv_context* context, const void* element) {
     pthread_cond_wait(&opened->acknowledged, &opened->lock);
   }
   pthread_mutex_unlock(&opened->lock);
+  pthread_setcancelstate(cancel, NULL);
 }
 
 /* --- Fork --------------------------------------------------------------------------------------------------------- */
+
+void device_after_fork(void) {
+  pthread_mutex_init(&contexts_lock, NULL);
+  pthread_mutex_init(&shared_lock, NULL);
+}
 
 /* Memory is never pinned, and the sidecar reaches that of the parent only, so fork needs no preparation. */
 int ibv_fork_init(void) { return 0; }

@@ -411,3 +411,5 @@ int ibv_dereg_mr(struct ibv_mr* mr) {
   free(region);
   return 0;
 }
+
+void memory_after_fork(void) { pthread_mutex_init(&table.lock, NULL); }

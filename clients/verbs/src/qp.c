@@ -400,6 +400,8 @@ struct ibv_qp* qp_find(uint32_t number) {
   return qp == NULL ? NULL : &qp->base;
 }
 
+void qp_after_fork(void) { pthread_mutex_init(&all.lock, NULL); }
+
 static void ignore(void* argument, const union record* record) {
   (void)argument;
   (void)record;

@@ -23,6 +23,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -93,9 +94,8 @@ void complain(const char* format, ...) {
   vsnprintf(line + begin, sizeof line - begin - 1, format, arguments);
   va_end(arguments);
   strcat(line, "\n");
-  if (write(STDERR_FILENO, line, strlen(line)) < 0) {
-    /* No one can read the message. */
-  }
+  /* Not write(), where a cancelled thread would end, perhaps with a lock. */
+  syscall(SYS_write, STDERR_FILENO, line, strlen(line));
   errno = error;
 }
 
@@ -593,15 +593,21 @@ static void after_fork_in_child(void) {
   pthread_mutex_init(&session.lock, NULL);
   pthread_mutex_init(&session.write_lock, NULL);
   pthread_mutex_init(&opening, NULL);
+  memory_after_fork();
+  device_after_fork();
+  qp_after_fork();
 }
 
 static void register_fork(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
 
 int session_acquire(void) {
+  int cancel;
   pthread_once(&fork_once, register_fork);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   pthread_mutex_lock(&opening);
   int error = session_is_lost(session_generation()) ? open_session() : 0;
   pthread_mutex_unlock(&opening);
+  pthread_setcancelstate(cancel, NULL);
   return error;
 }
 
@@ -626,11 +632,15 @@ int session_send(union record* record, uint16_t type, size_t length, record_hand
   if (pending == NULL) {
     return ENOMEM;
   }
+  /* A cancelled thread must not end with the lock. */
+  int cancel;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   pthread_mutex_lock(&session.write_lock);
   pthread_mutex_lock(&session.lock);
   if (!session.open) {
     pthread_mutex_unlock(&session.lock);
     pthread_mutex_unlock(&session.write_lock);
+    pthread_setcancelstate(cancel, NULL);
     free(pending);
     return ENODEV;
   }
@@ -645,6 +655,7 @@ int session_send(union record* record, uint16_t type, size_t length, record_hand
     shutdown(descriptor, SHUT_RDWR);
   }
   pthread_mutex_unlock(&session.write_lock);
+  pthread_setcancelstate(cancel, NULL);
   return 0;
 }
 
@@ -688,6 +699,9 @@ int session_call(union record* record, uint16_t type, size_t length) {
   if (inside) {
     return EDEADLK;
   }
+  /* The answer is written to this thread's stack, so the thread must live until then. */
+  int cancel;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   sem_init(&call.done, 0, 0);
   int error = session_send(record, type, length, finish_call, &call);
   if (error == 0) {
@@ -696,6 +710,7 @@ int session_call(union record* record, uint16_t type, size_t length) {
     error = call.lost ? ENODEV : 0;
   }
   sem_destroy(&call.done);
+  pthread_setcancelstate(cancel, NULL);
   if (error == 0 && record->header.type == CONTROL_FAILED) {
     error = status_to_errno(record->failed.code);
     if (request_name(type) != NULL) {
@@ -752,7 +767,8 @@ int counter_create(void) { return eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC); }
 
 void counter_add(int descriptor) {
   uint64_t one = 1;
-  while (write(descriptor, &one, sizeof one) < 0 && errno == EINTR) {
+  /* Callers have locks, so this must not be a point where a thread is cancelled. */
+  while (syscall(SYS_write, descriptor, &one, sizeof one) < 0 && errno == EINTR) {
   }
 }
 

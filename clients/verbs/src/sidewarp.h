@@ -100,6 +100,11 @@ void session_close_ring(int descriptor);
 
 /* Number of bytes of an event's text that are in the record. */
 int event_text_length(const union record* record);
+/* Frees locks that other threads may have had when the process forked. Called in the child. */
+void memory_after_fork(void);
+void device_after_fork(void);
+void qp_after_fork(void);
+
 /* Writes a line to standard error: "sidewarp: ...". */
 void complain(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
