@@ -138,11 +138,14 @@ public final class DdpReceiver {
             if (check != AccessCheck.OK || region == null) {
                 return toError(check);
             }
-            region.place(
-                    to - region.baseTaggedOffset(),
-                    tagged.buffer(),
-                    tagged.offset() + TaggedHeaderFlyweight.LENGTH,
-                    payload);
+            long offset = to - region.baseTaggedOffset();
+            int source = tagged.offset() + TaggedHeaderFlyweight.LENGTH;
+            if (tagged.last()) {
+                // The owner of the memory may poll the last byte of the message.
+                region.placeLast(offset, tagged.buffer(), source, payload);
+            } else {
+                region.place(offset, tagged.buffer(), source, payload);
+            }
         }
         segments++;
         return null;

@@ -6,6 +6,7 @@ package io.sidewarp.engine.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import io.sidewarp.engine.testing.OwnMemory;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Set;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 class DataPathAllocationTest {
 
     private static final int OPERATIONS = 1_000_000;
+    private static final int SYSTEM_CALLS = 50_000;
 
     @Test
     void lookupCheckPlaceAndFetchAllocateNothing(@TempDir Path directory) throws RegionFault {
@@ -37,6 +39,34 @@ class DataPathAllocationTest {
         // The compiler may still change its mind once; an object per operation would be 16 MB.
         assertThat(allocated).isLessThan(4096);
         manager.deregister(region).join();
+    }
+
+    @Test
+    void memoryOfAProcessAllocatesNothing() throws RegionFault {
+        try (OwnMemory memory = new OwnMemory(16)) {
+            MemoryRegion region =
+                    new MemoryRegion(1, new Pd(1), memory.backing(0, 1 << 16), new RegionAttributes(Set.of(), 0), 0);
+            WireBuffer buffer = WireBuffer.allocate(1500);
+            ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+            runInProcess(region, buffer, SYSTEM_CALLS);
+
+            long before = threads.getCurrentThreadAllocatedBytes();
+            runInProcess(region, buffer, SYSTEM_CALLS);
+            long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+
+            assertThat(allocated).isLessThan(4096);
+        }
+    }
+
+    private static void runInProcess(MemoryRegion region, WireBuffer buffer, int operations) throws RegionFault {
+        for (int i = 0; i < operations; i++) {
+            int length = 1 + i % 1500;
+            long offset = i % 60_000;
+            region.place(offset, buffer, 0, length);
+            region.placeLast(offset, buffer, 0, length);
+            region.fetch(offset, buffer, 0, length);
+            region.storeWord(offset, region.loadWord(offset) + 1);
+        }
     }
 
     private static long run(StagTable stags, MemoryRegion registered, WireBuffer buffer, int operations)
