@@ -180,6 +180,7 @@ final class Descriptions {
                 region.getConnection(),
                 region.getPath(),
                 region.getFileExisted(),
+                region.getProcessMemory(),
                 Protos.ofNumber(REGION_STATES, region.getStateValue(), RegionInfo.State.UNKNOWN));
     }
 

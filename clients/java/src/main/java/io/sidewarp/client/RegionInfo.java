@@ -17,8 +17,9 @@ import java.util.List;
  * @param protectionDomain the sidecar's number of the protection domain
  * @param connection {@link Connection#id()} of the only connection that may use the region; 0 for all connections of
  *     the protection domain
- * @param path path in the shared volume; empty for a managed region
+ * @param path path in the shared volume; empty for a managed region and for memory of a process
  * @param fileExisted whether the shared file existed before the registration and therefore has content
+ * @param processMemory whether the region is memory that a process already had
  * @param state state at that time
  */
 public record RegionInfo(
@@ -32,6 +33,7 @@ public record RegionInfo(
         long connection,
         String path,
         boolean fileExisted,
+        boolean processMemory,
         State state) {
 
     /** State of a region. */

@@ -44,8 +44,9 @@ final class Listings {
             .column("CONNECTION", region -> region.connection() == 0 ? "any" : region.connection())
             .member("connection", RegionInfo::connection)
             .both("SESSION", "session_name", RegionInfo::sessionName)
-            .column("BACKING", region -> region.path().isEmpty() ? "(managed)" : region.path())
-            .member("path", RegionInfo::path);
+            .column("BACKING", Listings::backing)
+            .member("path", RegionInfo::path)
+            .member("process_memory", RegionInfo::processMemory);
 
     private static final Listing<Agreement> AGREEMENTS = new Listing<Agreement>("agreements")
             .column(">MPA", Agreement::mpaRevision)
@@ -194,6 +195,13 @@ final class Listings {
 
     static List<String> plain(List<? extends Enum<?>> constants) {
         return constants.stream().map(Listings::plain).toList();
+    }
+
+    private static String backing(RegionInfo region) {
+        if (region.processMemory()) {
+            return "(process)";
+        }
+        return region.path().isEmpty() ? "(managed)" : region.path();
     }
 
     private static String markers(Agreement agreed) {

@@ -15,6 +15,12 @@ record ManagedAccess(SessionRegion region) {
     /** Finds the region. Checks that it is managed and that the offset is inside it. */
     static ManagedAccess of(SidecarSession session, long id, long offset) {
         SessionRegion region = session.memory().require(id);
+        if (region.region().isOfProcess()) {
+            throw ApiError.of(
+                    Status.Code.UNIMPLEMENTED,
+                    "region " + id + " is memory of a process, which accesses it directly;"
+                            + " Store and Load are for managed regions");
+        }
         if (!region.managed()) {
             throw ApiError.state(
                     "region " + id + " is the shared file " + region.region().path()

@@ -93,18 +93,24 @@ final class RegionRegistration {
                 yield register(plan, nextId(), ManagedBacking.allocate(managed.length()), false, grant);
             }
             case RegionPlan.Shared shared -> prepareShared(plan, shared, grant);
-            case RegionPlan.OfProcess process -> {
-                // Checks the length before the quota counts it.
-                RegionBacking backing = new ProcessBacking(process.memory(), process.address(), process.length());
-                try {
-                    grant.take(context.quotas().registeredOctets(), process.length());
-                } catch (RuntimeException e) {
-                    backing.close();
-                    throw e;
-                }
-                yield register(plan, nextId(), backing, false, grant);
-            }
+            case RegionPlan.OfProcess process -> prepareProcess(plan, process, grant);
         };
+    }
+
+    private SessionRegion prepareProcess(RegionPlan plan, RegionPlan.OfProcess process, Grant grant) {
+        // Checks the length before the quota counts it.
+        ProcessBacking backing = new ProcessBacking(process.memory(), process.address(), process.length());
+        try {
+            grant.take(context.quotas().registeredOctets(), process.length());
+            if (!backing.verify()) {
+                throw ApiError.invalid("the process has no memory at address 0x" + Long.toHexString(process.address())
+                        + " with length " + process.length() + "; register memory that is mapped");
+            }
+        } catch (RuntimeException e) {
+            backing.close();
+            throw e;
+        }
+        return register(plan, nextId(), backing, false, grant);
     }
 
     private SessionRegion prepareShared(RegionPlan plan, RegionPlan.Shared shared, Grant grant) {

@@ -195,12 +195,18 @@ public final class SessionMemory {
         return CompletableFuture.completedFuture(region);
     }
 
+    private static String withReason(String what, String reason) {
+        return reason.isEmpty() ? what : what + ": " + reason;
+    }
+
     private void fault(SessionRegion region) {
         if (ended || !regions.containsKey(region.id())) {
             return;
         }
-        String cause = region.managed()
-                ? "the memory of region " + region.id() + " failed"
+        String cause = region.region().path().isEmpty()
+                ? withReason(
+                        "the memory of region " + region.id() + " failed",
+                        region.region().faultText())
                 : "the shared file " + region.region().path() + " no longer backs region " + region.id()
                         + " (truncated?); deregister it, and keep a file's length while it is registered";
         context.events()

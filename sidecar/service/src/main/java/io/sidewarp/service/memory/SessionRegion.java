@@ -36,7 +36,8 @@ public record SessionRegion(
                 .setPath(region.path())
                 .setState(state(region.state()))
                 .setSessionName(sessionName)
-                .setFileExisted(existed);
+                .setFileExisted(existed)
+                .setProcessMemory(region.isOfProcess());
         for (AccessRight right : AccessRight.values()) {
             if (region.access().contains(right)) {
                 builder.addAccess(access(right));

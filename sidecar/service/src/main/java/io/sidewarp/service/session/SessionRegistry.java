@@ -9,6 +9,7 @@ import io.netty.channel.EventLoop;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.sidewarp.common.LogText;
+import io.sidewarp.engine.memory.ProcessMemory;
 import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.service.context.Responses;
@@ -359,6 +360,12 @@ public final class SessionRegistry {
                 .setUnit("{refusal}")
                 .buildWithCallback(measurement -> refusals.forEach(
                         (setting, count) -> measurement.record(count, Attributes.of(SETTING, setting))));
+        telemetry
+                .meter()
+                .counterBuilder("sidewarp.memory.stalls")
+                .setDescription("Copies to or from memory of a process that took longer than 10 ms")
+                .setUnit("{copy}")
+                .buildWithCallback(measurement -> measurement.record(ProcessMemory.stalls()));
         telemetry.gauge("sidewarp.peers", "Remote addresses that there are connections with", "{peer}", peers::count);
         telemetry
                 .meter()

@@ -207,11 +207,18 @@ public final class SidecarStatus {
                         Long.toString(region.getId()),
                         region.getSessionName(),
                         state(region.getState()),
-                        region.getPath().isEmpty() ? "managed by the sidecar" : "shared file " + region.getPath(),
+                        backing(region),
                         region.getLength(),
                         region.getAccessList().stream()
                                 .map(access -> words("ACCESS_", access))
                                 .collect(Collectors.joining(", "))));
+    }
+
+    private static String backing(Region region) {
+        if (region.getProcessMemory()) {
+            return "memory of a process";
+        }
+        return region.getPath().isEmpty() ? "managed by the sidecar" : "shared file " + region.getPath();
     }
 
     private static State state(RegionState state) {

@@ -7,6 +7,7 @@ import static io.sidewarp.provider.kernel.Native.INT;
 
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.DeviceRegions;
+import io.sidewarp.engine.memory.MappedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionAttributes;
@@ -182,6 +183,7 @@ final class KernelDevice implements Device {
     @Override
     public MemoryRegion registerMemory(
             Pd protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair) {
+        MappedBacking mapped = DeviceRegions.checkMapped(backing);
         Set<AccessRight> access = attributes.access();
         if (queuePair != 0 || access.contains(AccessRight.REMOTE_INVALIDATE)) {
             throw new IllegalArgumentException(
@@ -198,7 +200,7 @@ final class KernelDevice implements Device {
         }
         KernelDomain domain = domain(protectionDomain);
         return regions.register(
-                protectionDomain, backing, access, memory -> KernelRegistration.of(domain, memory, access));
+                protectionDomain, mapped, access, memory -> KernelRegistration.of(domain, memory, access));
     }
 
     @Override

@@ -36,27 +36,20 @@ public final class DeviceRegions {
      * method throws, the caller still owns the backing.
      *
      * @param registrar registers the memory with the device, or throws {@link RegionException} when the device refuses
-     * @throws RegionException UNSUPPORTED for memory of another process
      * @throws IllegalStateException when the domain is deallocated
      */
     public MemoryRegion register(
             Pd protectionDomain,
-            RegionBacking backing,
+            MappedBacking backing,
             Set<AccessRight> access,
             Function<MemorySegment, Registration> registrar) {
-        if (!(backing instanceof MappedBacking mapped)) {
-            throw new RegionException(
-                    Reason.UNSUPPORTED,
-                    "a device cannot use memory of another process; register a file of the shared volume, or use"
-                            + " the software engine (setting sidewarp.provider=software)");
-        }
         protectionDomain.retainRegion();
         try {
-            Registration registration = registrar.apply(mapped.segment());
+            Registration registration = registrar.apply(backing.segment());
             MemoryRegion region = new MemoryRegion(
                     registration.stag(),
                     protectionDomain,
-                    new RegisteredBacking(mapped, registration),
+                    new RegisteredBacking(backing, registration),
                     new RegionAttributes(access, registration.baseTaggedOffset()),
                     0);
             regions.add(region);
@@ -65,6 +58,21 @@ public final class DeviceRegions {
             protectionDomain.releaseRegion();
             throw e;
         }
+    }
+
+    /**
+     * Returns the backing if a device can register its memory.
+     *
+     * @throws RegionException UNSUPPORTED for memory of another process
+     */
+    public static MappedBacking checkMapped(RegionBacking backing) {
+        if (backing instanceof MappedBacking mapped) {
+            return mapped;
+        }
+        throw new RegionException(
+                Reason.UNSUPPORTED,
+                "a device cannot use memory of another process; register a file of the shared volume, or use"
+                        + " the software engine (setting sidewarp.provider=software)");
     }
 
     /**
