@@ -15,8 +15,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -34,7 +36,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class ProcessBackingTest {
 
-    private static final int O_RDONLY = 0;
     private static final int O_RDWR = 2;
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
@@ -139,7 +140,7 @@ class ProcessBackingTest {
         assertThat(region.state()).isEqualTo(RegionState.FAULTED);
         assertThat(region.faultText()).contains("unmapped");
         assertThat(told).containsExactly(region);
-        assertThat(octets(0, PAGE)).isEqualTo(java.util.Arrays.copyOf(sent, (int) PAGE));
+        assertThat(octets(0, PAGE)).isEqualTo(Arrays.copyOf(sent, (int) PAGE));
         // The last bytes never come before others.
         assertThat(octets(3 * PAGE, PAGE)).containsOnly(0);
         assertThatExceptionOfType(RegionFault.class)
@@ -157,7 +158,7 @@ class ProcessBackingTest {
         assertThatExceptionOfType(RegionFault.class)
                 .isThrownBy(() -> region.placeLast(0, WireBuffer.copyOf(sent), 0, sent.length));
 
-        assertThat(octets(0, PAGE)).isEqualTo(java.util.Arrays.copyOf(sent, (int) PAGE));
+        assertThat(octets(0, PAGE)).isEqualTo(Arrays.copyOf(sent, (int) PAGE));
     }
 
     @ParameterizedTest
@@ -165,7 +166,7 @@ class ProcessBackingTest {
     void whoSeesTheLastBytesSeesAllOthers(int length) throws Exception {
         MemoryRegion region = region(memory.backing(0, 4 * PAGE));
         MemorySegment segment = memory.segment();
-        long last = length - Long.BYTES;
+        long last = (long) length - Long.BYTES;
         int rounds = 20_000;
         AtomicLong seen = new AtomicLong();
         AtomicLong wrong = new AtomicLong();
@@ -286,7 +287,7 @@ class ProcessBackingTest {
     }
 
     private static boolean isOpen(int descriptor) {
-        return Files.exists(Path.of("/proc/self/fd/" + descriptor), java.nio.file.LinkOption.NOFOLLOW_LINKS);
+        return Files.exists(Path.of("/proc/self/fd/" + descriptor), LinkOption.NOFOLLOW_LINKS);
     }
 
     @Test
