@@ -722,6 +722,11 @@ int ibv_get_cq_event(struct ibv_comp_channel* base, struct ibv_cq** cq, void** c
     if (found != NULL) {
       return 0;
     }
+    if (session_is_lost(channel->generation)) {
+      /* No event comes any more. The kernel says the same for a device that was removed. */
+      errno = EIO;
+      return -1;
+    }
     if (fcntl(base->fd, F_GETFL) & O_NONBLOCK) {
       errno = EAGAIN;
       return -1;

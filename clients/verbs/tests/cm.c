@@ -211,6 +211,23 @@ static void postedReceivesAreFlushed(void) {
   destroy_pair(pair);
 }
 
+static void workBehindTheEndIsFlushed(void) {
+  struct pair pair = connect_pair();
+  static char data[64];
+  struct ibv_mr* region = rdma_reg_msgs(pair.accepted, data, sizeof data);
+  CHECK(rdma_disconnect(pair.connected) == 0);
+  expect(pair.passive, RDMA_CM_EVENT_DISCONNECTED);
+  struct ibv_wc completion;
+  for (int i = 0; i < 100; i++) {
+    CHECK(rdma_post_send(pair.accepted, NULL, data, sizeof data, region, IBV_SEND_SIGNALED) == 0);
+    CHECK(rdma_post_recv(pair.accepted, NULL, data, sizeof data, region) == 0);
+    CHECK(rdma_get_send_comp(pair.accepted, &completion) == 1 && completion.status == IBV_WC_WR_FLUSH_ERR);
+    CHECK(rdma_get_recv_comp(pair.accepted, &completion) == 1 && completion.status == IBV_WC_WR_FLUSH_ERR);
+  }
+  CHECK(ibv_dereg_mr(region) == 0);
+  destroy_pair(pair);
+}
+
 static void rejectionBringsPrivateData(void) {
   struct rdma_event_channel *passive = rdma_create_event_channel(), *active = rdma_create_event_channel();
   struct rdma_cm_id *listener = listener_on(passive), *id = resolved(active, rdma_get_src_port(listener));
@@ -549,6 +566,7 @@ int main(int count, char** arguments) {
       TEST(destroyedIdentifierDisconnectsPeer),
       TEST(sendBeforeDisconnectArrives),
       TEST(postedReceivesAreFlushed),
+      TEST(workBehindTheEndIsFlushed),
       TEST(endpointsAreSynchronous),
       TEST(manyConnectionsAtOnce),
       TEST(identifiersAreDeadInAChild),
