@@ -23,7 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MIN_ROOM = 64, MIN_BLOCKS = 64, MAX_BLOCKS = 4096, MAX_MEMBERS = 1 << 16, SPARE = 2 };
+enum { MIN_ROOM = 64, MIN_BLOCKS = 64, MAX_BLOCKS = 4096, MAX_MEMBERS = 1 << 16, SPARE = 2, LOOK_MS = 1000 };
 
 struct channel {
   struct ibv_comp_channel base;
@@ -732,7 +732,8 @@ int ibv_get_cq_event(struct ibv_comp_channel* base, struct ibv_cq** cq, void** c
       return -1;
     }
     struct pollfd descriptor = {base->fd, POLLIN, 0};
-    if (poll(&descriptor, 1, -1) < 0 && (errno != EINTR || !restarts())) {
+    /* The end of the session can come behind that of the rings, and does not make the descriptor readable. */
+    if (poll(&descriptor, 1, LOOK_MS) < 0 && (errno != EINTR || !restarts())) {
       return -1;
     }
   }
