@@ -15,6 +15,7 @@ import io.sidewarp.engine.memory.RegionBacking;
 import io.sidewarp.engine.memory.RegionException;
 import io.sidewarp.engine.verbs.AssociationAttributes;
 import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.DeviceAttributes;
@@ -273,6 +274,10 @@ final class KernelDevice implements Device {
     @Override
     public CompletableFuture<VerbsListener> listen(
             InetSocketAddress address, ListenAttributes attributes, ConnectionRequestHandler handler) {
+        ConnectionFailedException refusal = KernelParameters.problem(attributes.security());
+        if (refusal != null) {
+            return CompletableFuture.failedFuture(refusal);
+        }
         KernelListener listener = new KernelListener(this, attributes, handler);
         listeners.add(listener);
         return listener.listen(address);

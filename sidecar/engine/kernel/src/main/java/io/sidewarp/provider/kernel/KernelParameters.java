@@ -12,6 +12,8 @@ import io.sidewarp.engine.verbs.DeviceAttributes;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.MpaPolicy;
 import io.sidewarp.engine.verbs.ReadDepths;
+import io.sidewarp.engine.verbs.Security;
+import io.sidewarp.engine.verbs.SecurityPolicy;
 import org.jspecify.annotations.Nullable;
 
 /** Checks the parameters of a connection, and collects the attributes of an established one. */
@@ -25,6 +27,10 @@ final class KernelParameters {
         if (wanted.llp() != Llp.TCP) {
             return invalid(device.absence(wanted.llp()).orElse("no such lower layer"));
         }
+        ConnectionFailedException refusal = problem(wanted.security());
+        if (refusal != null) {
+            return refusal;
+        }
         MpaPolicy mpa = wanted.mpa();
         if (mpa.crc() == CrcPolicy.REQUIRED || mpa.receiveMarkers() || mpa.peerToPeer() || mpa.maxFpdu() != 0) {
             return invalid(
@@ -35,6 +41,15 @@ final class KernelParameters {
             return invalid("the device has at most IRD " + own.maxIrd() + " and ORD " + own.maxOrd());
         }
         return problem(wanted.privateData());
+    }
+
+    /** Returns why the device cannot follow this policy, or null. */
+    static @Nullable ConnectionFailedException problem(SecurityPolicy policy) {
+        return policy.security() == Security.REQUIRED
+                ? invalid(
+                        "security is `required`, and devices of the kernel speak no TLS; use a sidecar with the provider"
+                                + " software, or `plain` with IPsec")
+                : null;
     }
 
     /** Returns why this private data cannot be sent, or null. */

@@ -12,12 +12,11 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Memory that another process has already: its heap, stack or static data. Bytes move by a system call between that
- * memory and the buffers of the wire, which are native memory. Bytes of the heap pass through 8 KiB of native memory of
- * the thread. Thread-safe. Allocates nothing per transfer unless the transfer fails.
+ * memory and native memory of this process, where the engine has them in any case. Thread-safe. Allocates nothing per
+ * transfer unless the transfer fails.
  *
- * <p>The process may poll the last byte of a message, and the kernel copies in no certain order. The method
- * {@link #placeLast} writes the last 8 bytes by a call of their own, behind all others. The call takes about as long as
- * a copy of 4 KiB. Only the last segment of a tagged message needs it: a receive has a completion that tells its end.
+ * <p>The process may poll the memory. {@link #placeLast} therefore writes the last 8 bytes of a message by a call of
+ * their own.
  *
  * <p>A word is loaded and stored by one system call. Operations of this sidecar are atomic among each other, but not
  * with respect to the processor of the application.

@@ -4,9 +4,8 @@
 package io.sidewarp.engine.memory;
 
 /**
- * Thrown when the memory of a region is inaccessible. Its shared file was truncated, its process unmapped the memory or
- * has ended, or the region was released. Carries no stack trace, because it is thrown on the data path and its cause
- * lies outside the program.
+ * Thrown when the memory of a region is inaccessible, because its shared file was truncated or the region was released.
+ * Carries no stack trace, because it is thrown on the data path and its cause lies outside the program.
  */
 public final class RegionFault extends Exception {
 

@@ -4,6 +4,7 @@
 package io.sidewarp.engine.verbs;
 
 import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Values that both sides agreed on in start-up.
@@ -18,6 +19,7 @@ import java.net.InetSocketAddress;
  * @param mulpdu current size in bytes of the largest segment that is sent
  * @param association SCTP association that carries the connection ({@link AssociationAttributes#id()}), 0 on TCP
  * @param stream identifier of the connection's pair of streams in that association
+ * @param tls values of TLS with the peer's identity, or null without TLS
  */
 public record ConnectionAttributes(
         Llp llp,
@@ -36,7 +38,48 @@ public record ConnectionAttributes(
         int protocolVersion,
         int mulpdu,
         long association,
-        int stream) {
+        int stream,
+        @Nullable TlsAttributes tls) {
+
+    /** Creates the attributes of a connection without TLS. */
+    public ConnectionAttributes(
+            Llp llp,
+            boolean initiator,
+            InetSocketAddress localAddress,
+            InetSocketAddress remoteAddress,
+            byte[] privateData,
+            int ird,
+            int ord,
+            ReadDepths peerDepths,
+            boolean peerToPeer,
+            boolean crc,
+            boolean receiveMarkers,
+            boolean sendMarkers,
+            int mpaRevision,
+            int protocolVersion,
+            int mulpdu,
+            long association,
+            int stream) {
+        this(
+                llp,
+                initiator,
+                localAddress,
+                remoteAddress,
+                privateData,
+                ird,
+                ord,
+                peerDepths,
+                peerToPeer,
+                crc,
+                receiveMarkers,
+                sendMarkers,
+                mpaRevision,
+                protocolVersion,
+                mulpdu,
+                association,
+                stream,
+                null);
+    }
 
     /** Attributes of a queue pair that is not connected, with unresolved addresses. */
     public static final ConnectionAttributes UNCONNECTED = new ConnectionAttributes(
@@ -77,6 +120,7 @@ public record ConnectionAttributes(
                 protocolVersion,
                 octets,
                 association,
-                stream);
+                stream,
+                tls);
     }
 }

@@ -19,6 +19,7 @@ import java.util.function.UnaryOperator;
  * @param timeout maximum time of start-up
  * @param reachTimeout part of {@code timeout} in which TCP or the SCTP association must be up; the peer is unreachable
  *     otherwise
+ * @param security policy about TLS and the identity of the peer
  */
 public record ConnectionParameters(
         Llp llp,
@@ -28,10 +29,24 @@ public record ConnectionParameters(
         MpaPolicy mpa,
         int udpPort,
         Duration timeout,
-        Duration reachTimeout) {
+        Duration reachTimeout,
+        SecurityPolicy security) {
 
     /** UDP port that is registered for SCTP (RFC 6951 section 5.1). */
     public static final int DEFAULT_UDP_PORT = 9899;
+
+    /** Creates the parameters of a connection without TLS. */
+    public ConnectionParameters(
+            Llp llp,
+            byte[] privateData,
+            int ird,
+            int ord,
+            MpaPolicy mpa,
+            int udpPort,
+            Duration timeout,
+            Duration reachTimeout) {
+        this(llp, privateData, ird, ord, mpa, udpPort, timeout, reachTimeout, SecurityPolicy.PLAIN);
+    }
 
     /** Returns TCP, no private data, IRD and ORD 16, the default policy, and 10 s for start-up. */
     public static ConnectionParameters defaults() {
@@ -41,32 +56,38 @@ public record ConnectionParameters(
     }
 
     public ConnectionParameters withLlp(Llp newLlp) {
-        return new ConnectionParameters(newLlp, privateData, ird, ord, mpa, udpPort, timeout, reachTimeout);
+        return new ConnectionParameters(newLlp, privateData, ird, ord, mpa, udpPort, timeout, reachTimeout, security);
     }
 
     public ConnectionParameters withUdpPort(int port) {
-        return new ConnectionParameters(llp, privateData, ird, ord, mpa, port, timeout, reachTimeout);
+        return new ConnectionParameters(llp, privateData, ird, ord, mpa, port, timeout, reachTimeout, security);
     }
 
     public ConnectionParameters withPrivateData(byte[] data) {
-        return new ConnectionParameters(llp, data, ird, ord, mpa, udpPort, timeout, reachTimeout);
+        return new ConnectionParameters(llp, data, ird, ord, mpa, udpPort, timeout, reachTimeout, security);
     }
 
     public ConnectionParameters withReadDepth(int newIrd, int newOrd) {
-        return new ConnectionParameters(llp, privateData, newIrd, newOrd, mpa, udpPort, timeout, reachTimeout);
+        return new ConnectionParameters(
+                llp, privateData, newIrd, newOrd, mpa, udpPort, timeout, reachTimeout, security);
     }
 
     /** Returns a copy with a changed policy. */
     public ConnectionParameters withMpa(UnaryOperator<MpaPolicy> change) {
-        return new ConnectionParameters(llp, privateData, ird, ord, change.apply(mpa), udpPort, timeout, reachTimeout);
+        return new ConnectionParameters(
+                llp, privateData, ird, ord, change.apply(mpa), udpPort, timeout, reachTimeout, security);
     }
 
     /** Returns a copy with another time-out, all of which may be used to reach the peer. */
     public ConnectionParameters withTimeout(Duration newTimeout) {
-        return new ConnectionParameters(llp, privateData, ird, ord, mpa, udpPort, newTimeout, newTimeout);
+        return new ConnectionParameters(llp, privateData, ird, ord, mpa, udpPort, newTimeout, newTimeout, security);
     }
 
     public ConnectionParameters withReachTimeout(Duration newTimeout) {
-        return new ConnectionParameters(llp, privateData, ird, ord, mpa, udpPort, timeout, newTimeout);
+        return new ConnectionParameters(llp, privateData, ird, ord, mpa, udpPort, timeout, newTimeout, security);
+    }
+
+    public ConnectionParameters withSecurity(SecurityPolicy policy) {
+        return new ConnectionParameters(llp, privateData, ird, ord, mpa, udpPort, timeout, reachTimeout, policy);
     }
 }

@@ -4,6 +4,7 @@
 package io.sidewarp.engine.verbs;
 
 import java.net.InetSocketAddress;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -15,6 +16,11 @@ public interface ConnectionRequest {
     InetSocketAddress remoteAddress();
 
     InetSocketAddress localAddress();
+
+    /** Returns the values of TLS with the peer's identity. Empty for a peer without TLS. */
+    default Optional<TlsAttributes> tls() {
+        return Optional.empty();
+    }
 
     /** The peer's private data, at most 512 bytes. */
     byte[] privateData();

@@ -15,5 +15,17 @@ import java.time.Duration;
  *     are not closed yet count as well. Further connections are closed
  * @param startupTimeout maximum time from the TCP connection to the complete request (RFC 5044 section 7.1.2 rule 10),
  *     and from the request to its answer
+ * @param security policy about TLS and the identity of peers
  */
-public record ListenAttributes(Llp llp, MpaPolicy mpa, int backlog, int startupConnections, Duration startupTimeout) {}
+public record ListenAttributes(
+        Llp llp, MpaPolicy mpa, int backlog, int startupConnections, Duration startupTimeout, SecurityPolicy security) {
+
+    /** Creates the attributes of a listener without TLS. */
+    public ListenAttributes(Llp llp, MpaPolicy mpa, int backlog, int startupConnections, Duration startupTimeout) {
+        this(llp, mpa, backlog, startupConnections, startupTimeout, SecurityPolicy.PLAIN);
+    }
+
+    public ListenAttributes withSecurity(SecurityPolicy policy) {
+        return new ListenAttributes(llp, mpa, backlog, startupConnections, startupTimeout, policy);
+    }
+}
