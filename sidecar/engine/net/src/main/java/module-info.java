@@ -13,5 +13,6 @@ module io.sidewarp.engine.net {
     requires org.slf4j;
 
     exports io.sidewarp.engine.net;
+    exports io.sidewarp.engine.net.tls;
     exports io.sidewarp.provider.software;
 }

@@ -8,6 +8,7 @@ import io.netty.channel.unix.Errors;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,6 +62,30 @@ final class ConnectionInput {
         return octets == 0 ? 0 : Errors.ioResult("recv", octets);
     }
 
+    /** Returns the bytes of the buffer. */
+    int capacity() {
+        return buffer().wire().capacity();
+    }
+
+    /** Returns the memory of the buffer from an offset on, for plaintext of TLS. */
+    ByteBuffer from(int offset) {
+        return buffer().wire().nio().clear().position(offset);
+    }
+
+    /** Moves the kept bytes to the beginning of the buffer if there is too little room behind them. */
+    void makeRoom(int octets) {
+        if (capacity() - to < octets) {
+            moveToFront();
+        }
+    }
+
+    private void moveToFront() {
+        WireBuffer wire = buffer().wire();
+        wire.putBytes(0, wire, from, to - from);
+        to -= from;
+        from = 0;
+    }
+
     /** Returns the offset at which the next read into {@link #target} begins. */
     int end() {
         return to;
@@ -93,9 +118,7 @@ final class ConnectionInput {
         from = begin + taken;
         to = end;
         if (fpduLength > wire.capacity() - from) {
-            wire.putBytes(0, wire, from, to - from);
-            to -= from;
-            from = 0;
+            moveToFront();
         }
     }
 

@@ -38,6 +38,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,9 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
     private final boolean owned;
     private final NetSettings settings;
     private final Map<EventExecutor, LoopResources> resources = new ConcurrentHashMap<>();
+    private final TlsWorkers tlsWorkers = new TlsWorkers();
+    private final LongAdder newTlsKeys = new LongAdder();
+    private volatile long rekeyRecords = TlsStream.REKEY_RECORDS;
     private volatile Consumer<Throwable> faultHandler = fault -> LOG.error("a connection failed on this side", fault);
     private volatile Consumer<PeerLimit> limitHandler = limit -> LOG.debug("a peer exceeded the limit {}", limit);
 
@@ -231,6 +235,28 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         return isEpoll() ? EpollDatagramChannel.class : NioDatagramChannel.class;
     }
 
+    TlsWorkers tlsWorkers() {
+        return tlsWorkers;
+    }
+
+    long rekeyRecords() {
+        return rekeyRecords;
+    }
+
+    /** Sets the number of TLS records under one key, for new connections. Tests set a small number. */
+    public void setRekeyRecords(long records) {
+        rekeyRecords = records;
+    }
+
+    /** Returns how many new keys this side took for TLS. */
+    public long newTlsKeys() {
+        return newTlsKeys.sum();
+    }
+
+    void onNewTlsKey() {
+        newTlsKeys.increment();
+    }
+
     LoopResources resources(EventLoop loop) {
         return resources.computeIfAbsent(loop, ignored -> new LoopResources(settings));
     }
@@ -254,6 +280,7 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
     /** Ends the loops that this object owns, within 5 seconds. */
     @Override
     public void close() {
+        tlsWorkers.close();
         if (owned) {
             group.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(5, TimeUnit.SECONDS);
         }

@@ -37,6 +37,7 @@ final class LoopResources {
 
     private int largeInUse;
     private @Nullable EpollTcpInfo tcpInfo;
+    private @Nullable TlsBuffers tls;
 
     LoopResources(NetSettings settings) {
         this(settings, StagingBuffer::new);
@@ -190,6 +191,14 @@ final class LoopResources {
 
     SocketCalls socketCalls() {
         return socketCalls;
+    }
+
+    /** Returns the buffers for TLS. They exist from the first connection with TLS on. */
+    TlsBuffers tls() {
+        if (tls == null) {
+            tls = new TlsBuffers(stagingCapacity);
+        }
+        return tls;
     }
 
     /** Returns scratch memory for questions to the kernel about a connection. */

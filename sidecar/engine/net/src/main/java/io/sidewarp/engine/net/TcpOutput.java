@@ -35,6 +35,8 @@ final class TcpOutput {
     private boolean scheduled;
     private boolean driving;
     private long producedOctets;
+    /** Bytes of MPA in the pending buffer. TLS adds others. */
+    private int pendingPayload;
 
     TcpOutput(
             TcpTransport transport,
@@ -75,7 +77,8 @@ final class TcpOutput {
 
     /** Returns whether the socket took all output that was produced, and no more is about to be produced. */
     boolean isDone() {
-        return !writer.isPending() && !scheduled;
+        TlsStream tls = transport.tls();
+        return !writer.isPending() && !scheduled && (tls == null || !tls.wantsOutput());
     }
 
     /** Asks for a call of {@link MpaConnection#produce} as soon as the socket can take bytes. Cheap to repeat. */
@@ -169,7 +172,7 @@ final class TcpOutput {
         wanted = false;
         int octets = 0;
         try {
-            octets = connection.produce(buffer.wire(), 0, room(buffer));
+            octets = produce(connection, buffer);
         } finally {
             if (octets == 0) {
                 resources.releaseOutput(buffer, true);
@@ -178,6 +181,17 @@ final class TcpOutput {
         producedOctets += octets;
         RecentInput.ofThisLoop().onOutput(octets);
         return octets > 0 && write(buffer, octets) && onWritten();
+    }
+
+    private int produce(MpaConnection connection, StagingBuffer buffer) {
+        TlsStream tls = transport.tls();
+        if (tls != null) {
+            int octets = tls.produce(connection, buffer.wire(), room(buffer));
+            pendingPayload = tls.plaintext();
+            return octets;
+        }
+        pendingPayload = connection.produce(buffer.wire(), 0, room(buffer));
+        return pendingPayload;
     }
 
     /** Returns how many bytes of a buffer may be used. */
@@ -206,11 +220,11 @@ final class TcpOutput {
     /** Releases the pending buffer, which the socket took. */
     private boolean onWritten() {
         boolean lost = transport.isLost();
-        int octets = writer.release(!lost);
+        writer.release(!lost);
         ramp.onWritten(System.nanoTime());
         MpaConnection connection = transport.connection();
-        if (connection != null && !lost) {
-            connection.transferred(octets);
+        if (connection != null && !lost && pendingPayload > 0) {
+            connection.transferred(pendingPayload);
         }
         return !transport.isLost();
     }

@@ -15,6 +15,8 @@ import io.netty.channel.socket.SocketChannel;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
 import io.sidewarp.engine.llp.mpa.MpaTransport;
 import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.net.tls.TlsFailure;
+import io.sidewarp.engine.verbs.TlsAttributes;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.function.Consumer;
@@ -43,6 +45,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final TcpClosing closing;
     private final StallWatch fpduWatch;
     private final ConnectionInput connectionInput;
+    private final TlsLink link;
     private final TcpOutput output;
     private final int descriptor;
     private final boolean toldAgain;
@@ -66,12 +69,13 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
                 this::onLastOutputStalls);
         this.fpduWatch = new StallWatch(loop, settings.stallTimeout(), this::fpduProgress, this::onIncompleteFpdu);
         this.connectionInput = new ConnectionInput(resources, this::onFpduInTheWay);
+        this.link = new TlsLink(this, loop, loops, resources, connectionInput);
         this.output = new TcpOutput(this, channel, resources, settings, closing);
         this.descriptor =
                 channel instanceof EpollSocketChannel epoll ? epoll.fd().intValue() : NO_DESCRIPTOR;
         this.toldAgain = EngineLoops.tellsAgain(channel);
         this.secondRead = new DeferredTask(loop, 1, this::takeInput);
-        SocketOptions.apply(channel, settings, connectionInput::target);
+        SocketOptions.apply(channel, settings, link::target);
     }
 
     /**
@@ -109,6 +113,79 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     @Nullable
     MpaConnection connection() {
         return connection;
+    }
+
+    // TLS.
+
+    /** Sets what happens when the first byte of the peer begins TLS instead of MPA. Call this before any byte moves. */
+    public void detectTls(TlsDetector detector) {
+        link.detect(detector);
+    }
+
+    /** Begins TLS. Call this before any byte moves. MPA must not start before {@link TlsListener#onTlsSecured}. */
+    public void beginTls(TlsStart start) {
+        link.begin(start);
+    }
+
+    /** Ends the handshake if the peer has not answered. Then it may be a peer without TLS. */
+    public void endSilentTls() {
+        TlsStream tls = link.stream();
+        if (tls != null && !tls.isAnswered()) {
+            lose("the peer did not answer");
+            abort();
+        }
+    }
+
+    /** Returns TLS, or null for a connection without TLS. */
+    @Nullable
+    TlsStream tls() {
+        return link.stream();
+    }
+
+    /** Returns the values of TLS, or null without TLS and before the handshake is complete. */
+    public @Nullable TlsAttributes tlsAttributes() {
+        return link.attributes();
+    }
+
+    /** Returns whether TLS has begun and its handshake is not complete. */
+    public boolean isHandshaking() {
+        return link.isHandshaking();
+    }
+
+    /** Reports the close_notify of the peer: the peer sends no more. */
+    void onTlsPeerClosed() {
+        endInput();
+    }
+
+    /**
+     * Ends the connection because of TLS.
+     *
+     * @param wasSecured whether the handshake was complete
+     */
+    void onTlsFailed(TlsFailure failure, boolean wasSecured) {
+        if (lost || aborted) {
+            return;
+        }
+        if (wasSecured || failure.kind() == TlsFailure.Kind.NOT_TLS) {
+            lose(failure.message());
+            abort();
+        } else {
+            // An alert may follow.
+            close();
+        }
+    }
+
+    /** Takes input that TLS has kept. */
+    void resumeInput(Runnable take) {
+        try {
+            reading = true;
+            take.run();
+            receiveDone();
+        } catch (RuntimeException | Error e) {
+            failHere(e);
+        } finally {
+            reading = false;
+        }
     }
 
     /** Returns whether input is being delivered. Output that is requested meanwhile follows the input. */
@@ -154,7 +231,13 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             if (connection == null) {
                 return;
             }
-            if (connectionInput.isBehind(input)) {
+            link.onInput(input);
+            TlsStream tls = link.stream();
+            if (tls != null) {
+                int octets = input.readableBytes();
+                tls.receive(input);
+                noteInput(octets, now);
+            } else if (connectionInput.isBehind(input)) {
                 int octets = input.writerIndex() - connectionInput.end();
                 connectionInput.deliver(connection, input.writerIndex());
                 noteInput(octets, now);
@@ -175,12 +258,13 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** Reads input without a channel event: see {@link RecentInput.Source}. */
     private boolean takeInput() {
-        if (connection == null || lost || descriptor == NO_DESCRIPTOR || !channel.isOpen()) {
+        if (connection == null || link.isUndecided() || lost || descriptor == NO_DESCRIPTOR || !channel.isOpen()) {
             return false;
         }
         try {
             reading = true;
-            int octets = connectionInput.read(connection, descriptor);
+            TlsStream tls = link.stream();
+            int octets = tls == null ? connectionInput.read(connection, descriptor) : link.read(tls, descriptor);
             if (octets > 0) {
                 long now = System.nanoTime();
                 closing.onInput(now);
@@ -237,13 +321,24 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     }
 
     private void onInputShutdown() {
-        if (closing.onInputShut()) {
-            if (connection != null) {
+        TlsStream tls = link.stream();
+        if (tls != null && !tls.onInputShutdown()) {
+            lose("the peer closed the TCP connection without the end of its TLS stream; data may be missing");
+            abort();
+        } else if (endInput() || tls != null) {
+            EngineLoops.tellOnce(channel);
+        }
+    }
+
+    private boolean endInput() {
+        boolean news = closing.onInputShut();
+        if (news) {
+            if (connection != null && !isHandshaking()) {
                 connection.receiveEnd();
             }
             finishClose();
-            EngineLoops.tellOnce(channel);
         }
+        return news;
     }
 
     /** Follows every close. Earlier Netty events do not report a close right after {@link EngineLoops#tellOnce}. */
@@ -255,7 +350,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         if (aborted || closing.isComplete()) {
             lost = true;
             releaseAll();
-            if (connection != null) {
+            if (connection != null && !isHandshaking()) {
                 connection.closed();
             }
         } else {
@@ -314,7 +409,12 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         if (!lost) {
             lost = true;
             releaseAll();
-            if (connection != null) {
+            TlsStream tls = link.stream();
+            if (tls != null) {
+                tls.onLost(cause);
+            }
+            // MPA has not begun before the handshake is complete.
+            if (connection != null && !isHandshaking()) {
                 connection.receiveLost(cause);
             }
         }
@@ -338,6 +438,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         closing.end();
         RecentInput.ofThisLoop().forget();
         connectionInput.release();
+        link.release();
         // After a loss, Netty may still hold the buffer for a moment.
         output.end(!lost);
     }
@@ -346,6 +447,10 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void shutdownOutput() {
+        TlsStream tls = link.stream();
+        if (tls != null) {
+            tls.close();
+        }
         output.onFin();
         closing.wantFin();
         finishClose();

@@ -15,9 +15,11 @@ import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.CrcPolicy;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.ReadDepths;
+import io.sidewarp.engine.verbs.SecurityPolicy;
 import java.net.InetSocketAddress;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
@@ -76,6 +78,12 @@ public abstract class ConnectionSetup {
                 .withPrivateData(parameters.privateData().clone());
     }
 
+    /** Returns the options for a connection with TLS. */
+    static MpaOptions inTls(MpaOptions options, SecurityPolicy policy) {
+        boolean crcOff = policy.tlsReplacesCrc() && options.policy().crc() == CrcPolicy.PREFERRED;
+        return crcOff ? options.with(mpa -> mpa.withCrc(CrcPolicy.REFUSED)) : options;
+    }
+
     /** Limits a depth of this device to the maximum that can be negotiated. */
     static int maxDepth(int depth) {
         return Math.min(depth, MpaOptions.MAX_DEPTH);
@@ -112,7 +120,8 @@ public abstract class ConnectionSetup {
                 agreed.protocolVersion(),
                 stream.mulpdu(),
                 0,
-                0);
+                0,
+                transport.tlsAttributes());
     }
 
     private static OptionalInt depth(int told) {

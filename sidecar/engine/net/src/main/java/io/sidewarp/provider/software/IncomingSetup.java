@@ -14,6 +14,8 @@ import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.QueuePair;
+import io.sidewarp.engine.verbs.Security;
+import io.sidewarp.engine.verbs.SecurityPolicy;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -78,6 +80,10 @@ public abstract class IncomingSetup extends ConnectionSetup implements Connectio
         return options.withDepths(options.ird(), Math.min(options.ord(), served));
     }
 
+    SecurityPolicy security() {
+        return listener.attributes().security();
+    }
+
     void startTimer() {
         timer.start(listener.attributes().startupTimeout());
     }
@@ -107,6 +113,19 @@ public abstract class IncomingSetup extends ConnectionSetup implements Connectio
             withdraw();
         }
         return true;
+    }
+
+    /**
+     * Rejects a request that the policy about security does not permit. The application is not asked.
+     *
+     * @param message text for people of this side
+     * @param reason private data of the rejection
+     */
+    final void deny(String message, byte[] reason) {
+        timer.stop();
+        phase = Phase.OVER;
+        listener.onFailedBeforeRequest(remote, message);
+        answer(rejection().withPrivateData(reason.length <= replyRoom() ? reason : new byte[0]));
     }
 
     /** Handles a request, or an answer, that did not come in time. Ends in {@link #failed}. */
@@ -160,7 +179,9 @@ public abstract class IncomingSetup extends ConnectionSetup implements Connectio
             return;
         }
         ConnectionFailedException problem = checkPrivateData(wanted.privateData(), replyRoom());
-        String refusal = refusalOf(wanted);
+        String refusal = wanted.security().security() == Security.REQUIRED && tls().isEmpty()
+                ? "security is `required`, and the peer connected without TLS; reject the request"
+                : refusalOf(wanted);
         if (problem == null && refusal != null) {
             problem = new ConnectionFailedException(Kind.INVALID_PARAMETERS, refusal);
         }

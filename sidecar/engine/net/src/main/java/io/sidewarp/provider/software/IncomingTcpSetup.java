@@ -9,14 +9,28 @@ import io.sidewarp.engine.llp.mpa.MpaRole;
 import io.sidewarp.engine.llp.mpa.MpaStartup;
 import io.sidewarp.engine.llp.mpa.MpaStartupListener;
 import io.sidewarp.engine.net.TcpTransport;
+import io.sidewarp.engine.net.TlsListener;
+import io.sidewarp.engine.net.TlsStart;
+import io.sidewarp.engine.net.tls.TlsCredentials;
+import io.sidewarp.engine.net.tls.TlsFailure;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.ReadDepths;
+import io.sidewarp.engine.verbs.Security;
+import io.sidewarp.engine.verbs.TlsAttributes;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Sets up a TCP connection that the peer begins: MPA as Responder. */
-final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener {
+/**
+ * Sets up a TCP connection that the peer begins: MPA as Responder, below TLS if the peer begins with TLS. The policy of
+ * the listener decides which peers get so far.
+ */
+final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener, TlsListener {
+
+    private static final byte[] TLS_REQUIRED = "TLS is required here".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] NOT_PERMITTED = "this identity is not permitted".getBytes(StandardCharsets.US_ASCII);
 
     private final SoftwareTcpListener listener;
     private final TcpTransport transport;
@@ -29,6 +43,34 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
         this.transport = transport;
         this.mpa = new MpaConnection(MpaRole.RESPONDER, options(), transport, this);
         transport.bind(mpa);
+        transport.detectTls(this::onTls);
+    }
+
+    private @Nullable TlsStart onTls() {
+        TlsCredentials credentials = device().credentials();
+        if (security().security() == Security.PLAIN || credentials == null) {
+            failed("the peer at " + remoteAddress() + " speaks TLS, and this listener "
+                    + (credentials == null ? "has no identity for it" : "is `plain`")
+                    + "; use `plain` at the peer, or `preferred` or `required` here");
+            drop();
+            return null;
+        }
+        return new TlsStart(credentials, credentials.responder(), this);
+    }
+
+    @Override
+    public void onTlsSecured(TlsAttributes agreed) {
+        // MPA waits for the Request.
+    }
+
+    @Override
+    public void onTlsFailed(TlsFailure failure) {
+        failed("no TLS with " + remoteAddress() + ": " + failure.message());
+    }
+
+    @Override
+    public Optional<TlsAttributes> tls() {
+        return Optional.ofNullable(transport.tlsAttributes());
     }
 
     void start() {
@@ -39,7 +81,18 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
     @Override
     public void onRequest(MpaStartup asked) {
         request = asked;
-        if (!ask()) {
+        TlsAttributes tls = transport.tlsAttributes();
+        if (tls == null && security().security() == Security.REQUIRED) {
+            deny(
+                    "the peer at " + remoteAddress()
+                            + " connected without TLS, and this listener needs it; enable security at the peer",
+                    TLS_REQUIRED);
+        } else if (tls != null && !security().peers().test(tls.peer())) {
+            deny(
+                    "the peer at " + remoteAddress() + " is " + tls.peer()
+                            + ", which this listener does not permit; permit that peer if it should connect",
+                    NOT_PERMITTED);
+        } else if (!ask()) {
             refuseOnLoop();
         }
     }
@@ -81,7 +134,8 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
 
     @Override
     protected void answer(ConnectionParameters accepted) {
-        mpa.accept(options(accepted));
+        MpaOptions chosen = options(accepted);
+        mpa.accept(transport.tlsAttributes() == null ? chosen : inTls(chosen, accepted.security()));
     }
 
     @Override
@@ -91,7 +145,12 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
 
     @Override
     protected void onLapse() {
-        mpa.startupTimeout();
+        if (transport.isHandshaking()) {
+            failed("the TLS handshake with " + remoteAddress() + " was not complete in time");
+            drop();
+        } else {
+            mpa.startupTimeout();
+        }
     }
 
     @Override

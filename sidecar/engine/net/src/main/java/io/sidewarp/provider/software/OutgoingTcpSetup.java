@@ -8,13 +8,20 @@ import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.llp.mpa.MpaRole;
 import io.sidewarp.engine.llp.mpa.MpaStartup;
 import io.sidewarp.engine.llp.mpa.MpaStartupListener;
+import io.sidewarp.engine.net.LoopTimer;
 import io.sidewarp.engine.net.TcpRace;
 import io.sidewarp.engine.net.TcpTransport;
+import io.sidewarp.engine.net.TlsListener;
+import io.sidewarp.engine.net.TlsStart;
+import io.sidewarp.engine.net.tls.TlsCredentials;
+import io.sidewarp.engine.net.tls.TlsFailure;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.LlpError;
+import io.sidewarp.engine.verbs.Security;
+import io.sidewarp.engine.verbs.TlsAttributes;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -22,12 +29,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Sets up a connection from this side: TCP, then MPA as Initiator. */
+/**
+ * Sets up a connection from this side: TCP, then TLS where it is wanted, then MPA as Initiator. A connection that only
+ * prefers TLS continues without it on a second TCP connection when the peer does not speak TLS.
+ */
 final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener {
+
+    /** Part of the time-out after which a peer that answers nothing to TLS counts as a peer without TLS. */
+    private static final int SILENCE_DIVISOR = 2;
 
     private @Nullable CompletableFuture<Void> attempt;
     private @Nullable TcpTransport transport;
     private @Nullable MpaConnection mpa;
+    private final LoopTimer silence;
 
     OutgoingTcpSetup(
             SoftwareDevice device,
@@ -35,6 +49,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
             List<InetSocketAddress> remotes,
             ConnectionParameters parameters) {
         super(device, queuePair, remotes, parameters);
+        this.silence = new LoopTimer(queuePair.loop(), this::onSilence);
     }
 
     @Override
@@ -60,7 +75,10 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
 
     private void onConnected(InetSocketAddress remote, TcpTransport connected, MpaOptions options) {
         transport = connected;
-        MpaConnection connection = new MpaConnection(MpaRole.INITIATOR, options, connected, this);
+        TlsCredentials credentials = wantsTls(remote) ? device().credentials() : null;
+        MpaOptions chosen =
+                credentials == null ? options : inTls(options, parameters().security());
+        MpaConnection connection = new MpaConnection(MpaRole.INITIATOR, chosen, connected, this);
         connected.bind(connection);
         if (isOver()) {
             connected.abort();
@@ -68,7 +86,93 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
         }
         mpa = connection;
         reached(remote);
-        connection.start();
+        Security security = parameters().security().security();
+        if (credentials != null) {
+            connected.beginTls(new TlsStart(
+                    credentials,
+                    credentials.initiator(remote),
+                    new TlsOutcome(remote, connected, connection, options)));
+            if (security == Security.PREFERRED) {
+                silence.start(parameters().timeout().dividedBy(SILENCE_DIVISOR));
+            }
+        } else if (security == Security.REQUIRED) {
+            fail(new ConnectionFailedException(
+                    Kind.INVALID_PARAMETERS, "this device has no identity for TLS any more; check its source"));
+            giveUp();
+        } else {
+            connection.start();
+        }
+    }
+
+    private boolean wantsTls(InetSocketAddress remote) {
+        return switch (parameters().security().security()) {
+            case REQUIRED -> true;
+            case PREFERRED -> !device().plainPeers().contains(remote);
+            case PLAIN -> false;
+        };
+    }
+
+    /** Outcome of TLS on one TCP connection. */
+    private final class TlsOutcome implements TlsListener {
+
+        private final InetSocketAddress remote;
+        private final TcpTransport below;
+        private final MpaConnection connection;
+        private final MpaOptions options;
+
+        TlsOutcome(InetSocketAddress remote, TcpTransport below, MpaConnection connection, MpaOptions options) {
+            this.remote = remote;
+            this.below = below;
+            this.connection = connection;
+            this.options = options;
+        }
+
+        @Override
+        public void onTlsSecured(TlsAttributes agreed) {
+            silence.stop();
+            if (isOver()) {
+                below.abort();
+                return;
+            }
+            if (!parameters().security().peers().test(agreed.peer())) {
+                fail(new ConnectionFailedException(
+                        Kind.PROTOCOL,
+                        "the peer at " + remote + " is " + agreed.peer()
+                                + ", which this connection does not permit; check the address, or permit that peer"));
+                below.close();
+                return;
+            }
+            connection.start();
+        }
+
+        @Override
+        public void onTlsFailed(TlsFailure failure) {
+            silence.stop();
+            if (isOver()) {
+                return;
+            }
+            if (failure.kind() == TlsFailure.Kind.NOT_TLS
+                    && parameters().security().security() == Security.PREFERRED) {
+                device().plainPeers().add(remote);
+                mpa = null;
+                transport = null;
+                connect(options);
+                return;
+            }
+            String remedy = failure.kind() == TlsFailure.Kind.NOT_TLS
+                    ? "; security is `required` here, so enable TLS at the peer, or use `preferred` or `plain`"
+                    : "";
+            fail(new ConnectionFailedException(
+                    Kind.PROTOCOL, "no TLS with " + remote + ": " + failure.message() + remedy));
+        }
+    }
+
+    /** Handles a peer that has answered nothing to TLS. */
+    private void onSilence() {
+        TcpTransport below = transport;
+        if (!isOver() && below != null && below.isHandshaking()) {
+            below.endSilentTls();
+        }
     }
 
     /**
@@ -93,7 +197,9 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
     @Override
     protected void lapse() {
         endAttempt();
-        if (mpa != null) {
+        if (transport != null && transport.isHandshaking()) {
+            transport.abort();
+        } else if (mpa != null) {
             mpa.startupTimeout();
         }
     }

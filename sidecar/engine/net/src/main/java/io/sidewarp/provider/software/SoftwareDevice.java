@@ -13,6 +13,8 @@ import io.sidewarp.engine.memory.RegionBacking;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.SystemErrors;
+import io.sidewarp.engine.net.tls.TlsCredentials;
+import io.sidewarp.engine.net.tls.TlsIdentity;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.rdmap.StreamSettings;
 import io.sidewarp.engine.verbs.AssociationAttributes;
@@ -25,6 +27,8 @@ import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
+import io.sidewarp.engine.verbs.Security;
+import io.sidewarp.engine.verbs.SecurityPolicy;
 import io.sidewarp.engine.verbs.Srq;
 import io.sidewarp.engine.verbs.VerbsListener;
 import io.sidewarp.engine.verbs.Wr;
@@ -59,6 +63,8 @@ public final class SoftwareDevice implements Device {
     private final Set<SoftwareQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
     private final Set<SoftwareListener> listeners = ConcurrentHashMap.newKeySet();
     private final @Nullable SoftwareLowerLayer sctp;
+    private final TlsIdentity identity;
+    private final PlainPeers plainPeers = new PlainPeers(System::nanoTime);
     /** Makes the RDMAP stream of a connection when RDMA mode begins. Tests plug in a maker that fails. */
     private volatile BiFunction<LowerLayer, StreamSettings, RdmapStream> streamMaker = RdmapStream::new;
 
@@ -66,10 +72,12 @@ public final class SoftwareDevice implements Device {
             SoftwareSettings settings,
             EngineLoops loops,
             SoftwareEvents events,
-            SoftwareLowerLayer.@Nullable Factory sctpFactory) {
+            SoftwareLowerLayer.@Nullable Factory sctpFactory,
+            TlsIdentity identity) {
         this.settings = settings;
         this.loops = loops;
         this.events = new GuardedEvents(events);
+        this.identity = identity;
         this.stags = new StagTable(settings.maxRegions());
         this.memory = new MemoryManager(stags, loops);
         this.sctp = sctpFactory == null ? null : sctpFactory.open(this, loops.choose());
@@ -94,6 +102,35 @@ public final class SoftwareDevice implements Device {
     @Nullable
     SoftwareLowerLayer sctp() {
         return sctp;
+    }
+
+    /** Returns this side's credentials for TLS, or null while it has none. */
+    @Nullable
+    TlsCredentials credentials() {
+        return identity.current().orElse(null);
+    }
+
+    /** Returns the peers that were found to speak no TLS. */
+    PlainPeers plainPeers() {
+        return plainPeers;
+    }
+
+    /** Returns why the policy is not possible on this device, or null. */
+    @Nullable
+    ConnectionFailedException refusal(Llp llp, SecurityPolicy policy) {
+        if (policy.security() != Security.REQUIRED) {
+            return null;
+        }
+        String problem = null;
+        if (llp == Llp.SCTP) {
+            problem = "security is `required`, and connections over SCTP have no TLS; use TCP, or `plain` with IPsec";
+        } else if (credentials() == null) {
+            problem = "security is `required`, and this device has no identity; configure its certificate, or use"
+                    + " `plain`";
+        }
+        return problem == null
+                ? null
+                : new ConnectionFailedException(ConnectionFailedException.Kind.INVALID_PARAMETERS, problem);
     }
 
     StagTable stags() {
@@ -202,6 +239,10 @@ public final class SoftwareDevice implements Device {
     @Override
     public CompletableFuture<VerbsListener> listen(
             InetSocketAddress address, ListenAttributes attributes, ConnectionRequestHandler handler) {
+        ConnectionFailedException refusal = refusal(attributes.llp(), attributes.security());
+        if (refusal != null) {
+            return CompletableFuture.failedFuture(refusal);
+        }
         SoftwareListener listener;
         if (attributes.llp() == Llp.TCP) {
             listener = new SoftwareTcpListener(this, loops.choose(), attributes, handler);

@@ -5,6 +5,7 @@ package io.sidewarp.provider.software;
 
 import io.netty.channel.EventLoopGroup;
 import io.sidewarp.engine.net.EngineLoops;
+import io.sidewarp.engine.net.tls.TlsIdentity;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +20,10 @@ public final class SoftwareProvider implements RdmaProvider {
     private final SoftwareEvents events;
     private final EngineLoops loops;
     private final SoftwareLowerLayer.@Nullable Factory sctp;
+    private final TlsIdentity identity;
 
     private SoftwareProvider(Builder builder) {
+        this.identity = builder.identity;
         this.settings = builder.settings;
         this.events = builder.events;
         this.sctp = builder.sctp;
@@ -41,7 +44,7 @@ public final class SoftwareProvider implements RdmaProvider {
 
     @Override
     public Device open() {
-        return new SoftwareDevice(settings, loops, events, sctp);
+        return new SoftwareDevice(settings, loops, events, sctp, identity);
     }
 
     @Override
@@ -58,6 +61,7 @@ public final class SoftwareProvider implements RdmaProvider {
         private int eventLoops = Math.min(2, Runtime.getRuntime().availableProcessors());
 
         private SoftwareLowerLayer.@Nullable Factory sctp;
+        private TlsIdentity identity = TlsIdentity.NONE;
 
         private Builder() {}
 
@@ -80,6 +84,12 @@ public final class SoftwareProvider implements RdmaProvider {
         /** Adds SCTP as a second lower layer. Without this call, connections use TCP only. */
         public Builder sctp(SoftwareLowerLayer.Factory factory) {
             sctp = factory;
+            return this;
+        }
+
+        /** Sets the source of the identity for TLS. Without this call, connections use no TLS. */
+        public Builder identity(TlsIdentity source) {
+            identity = source;
             return this;
         }
 

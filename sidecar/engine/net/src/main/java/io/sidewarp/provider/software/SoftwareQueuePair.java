@@ -14,6 +14,7 @@ import io.sidewarp.engine.rdmap.StreamState;
 import io.sidewarp.engine.rdmap.Wqe;
 import io.sidewarp.engine.rdmap.WqeQueue;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Cqe;
 import io.sidewarp.engine.verbs.CqeStatus;
@@ -247,6 +248,10 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
         SoftwareLowerLayer sctp = parameters.llp() == Llp.SCTP ? device.sctp() : null;
         if (parameters.llp() == Llp.SCTP && sctp == null) {
             return CompletableFuture.failedFuture(SoftwareDevice.withoutSctp());
+        }
+        ConnectionFailedException refusal = device.refusal(parameters.llp(), parameters.security());
+        if (refusal != null) {
+            return CompletableFuture.failedFuture(refusal);
         }
         synchronized (this) {
             if (!beginSetup()) {

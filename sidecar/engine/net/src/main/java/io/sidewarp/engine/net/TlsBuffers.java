@@ -1,0 +1,70 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+
+/**
+ * Buffers of one event loop for TLS, shared by its connections. The Java library encrypts arrays faster than direct
+ * memory, so records pass through arrays. Belongs to one event loop.
+ */
+final class TlsBuffers {
+
+    /** Most bytes of data in a record (RFC 8446 section 5.1). */
+    static final int RECORD = 1 << 14;
+
+    /** Room in bytes for the header, padding and tag of a record that this side makes. */
+    static final int RECORD_OVERHEAD = 64;
+
+    /** Room in bytes that a TLS engine wants for a record, whatever its length. */
+    static final int RECORD_ROOM = RECORD + 1024;
+
+    /** Most bytes of input that are kept until the rest of a record, or a task of the handshake, is there. */
+    static final int MAX_HELD = 64 * 1024;
+
+    private static final int KEPT = 64;
+
+    private final StagingBuffer input;
+    private final ByteBuffer work;
+    private final ByteBuffer output;
+    private final ArrayDeque<byte[]> spare = new ArrayDeque<>();
+
+    /** @param stagingCapacity most bytes of one read */
+    TlsBuffers(int stagingCapacity) {
+        input = new StagingBuffer(stagingCapacity);
+        work = ByteBuffer.allocate(MAX_HELD + stagingCapacity);
+        output = ByteBuffer.allocate(NetSettings.LARGE_OUTPUT_CAPACITY + 2 * RECORD_ROOM);
+    }
+
+    /** Returns the buffer that connections read records into. Its content is taken before the next read. */
+    StagingBuffer input() {
+        return input;
+    }
+
+    /** Returns the array in which records are decrypted, empty. */
+    ByteBuffer work() {
+        return work.clear();
+    }
+
+    /** Returns the array in which records are encrypted, empty. */
+    ByteBuffer output() {
+        return output.clear();
+    }
+
+    /** Returns an array of at least the given size for input that has to wait. */
+    byte[] lend(int octets) {
+        if (octets > RECORD_ROOM) {
+            return new byte[octets];
+        }
+        byte[] array = spare.pollFirst();
+        return array == null ? new byte[RECORD_ROOM] : array;
+    }
+
+    void release(byte[] array) {
+        if (array.length == RECORD_ROOM && spare.size() < KEPT) {
+            spare.addFirst(array);
+        }
+    }
+}
