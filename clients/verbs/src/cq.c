@@ -279,11 +279,10 @@ int set_create_shared(struct work_queue* queue) {
   }
   if (error != 0) {
     set_destroy(set);
-    return error;
   }
   /* Other queues find no room. */
   set->reserved = set->room;
-  return 0;
+  return error;
 }
 
 static bool is_empty(const struct ring* ring) {

@@ -56,8 +56,7 @@ static struct {
   pthread_mutex_t write_lock;
   int descriptor;
   pthread_t thread;
-  /* `ending`: the thread of a lost session still runs handlers, so another session must not begin. */
-  bool open, ending;
+  bool open;
   struct control_device device;
   char volume[512], socket[sizeof((struct sockaddr_un*)0)->sun_path];
   /* 0, or why this process cannot pass its memory. */
@@ -342,7 +341,6 @@ static void dispatch(const union record* record) {
 static void lose_session(void) {
   pthread_mutex_lock(&session.lock);
   session.open = false;
-  session.ending = true;
   atomic_store(&session.lost, atomic_load(&session.generation));
   for (unsigned i = 0; i < BUCKETS; i++) {
     struct pending* pending;
@@ -364,10 +362,6 @@ static void lose_session(void) {
   }
   pthread_mutex_unlock(&session.lock);
   device_lost();
-  pthread_mutex_lock(&session.lock);
-  session.ending = false;
-  pthread_cond_broadcast(&session.idle);
-  pthread_mutex_unlock(&session.lock);
 }
 
 static void* read_session(void* argument) {
@@ -527,11 +521,6 @@ static int open_session(void) {
   if (error != 0) {
     return ENODEV;
   }
-  pthread_mutex_lock(&session.lock);
-  while (session.ending) {
-    pthread_cond_wait(&session.idle, &session.lock);
-  }
-  pthread_mutex_unlock(&session.lock);
   int descriptor = connect_socket(session.socket);
   if (descriptor < 0) {
     if (!said_missing) {
@@ -595,7 +584,7 @@ static void after_fork_in_child(void) {
   }
   session.tracked_count = 0;
   session.open = false;
-  session.running = session.ending = false;
+  session.running = false;
   memset(session.pending, 0, sizeof session.pending);
   memset(session.watches, 0, sizeof session.watches);
   atomic_store(&session.lost, atomic_load(&session.generation));
