@@ -109,9 +109,8 @@ run_images() {
 
 run_fuzz() {
   local classpath=$ROOT/target/fuzz/classpath engine=$ROOT/sidecar/engine/sctp
-  if [ "${1:-}" = rings ]; then
-    shift
-    run_ring_fuzz "$@"
+  if [ "${1:-}" = rings ] || [ "${1:-}" = control ]; then
+    run_sidecar_fuzz "$@"
   fi
   need_jdk
   need_maven
@@ -126,8 +125,8 @@ run_fuzz() {
     io.sidewarp.engine.fuzz.FuzzCommand "$engine/src/test/resources" "$ROOT/target/fuzz" "$@"
 }
 
-# Fuzzes rings in shared memory. This needs the classes of the service and of its tests.
-run_ring_fuzz() {
+# Fuzzes rings in shared memory, or the control socket. This needs the classes of the service and of its tests.
+run_sidecar_fuzz() {
   local classpath=$ROOT/target/fuzz/service-classpath service=$ROOT/sidecar/service
   need_jdk
   need_maven
@@ -139,7 +138,7 @@ run_ring_fuzz() {
   unlock
   exec "$JAVA_HOME/bin/java" "${JVM_FLAGS[@]}" -ea \
     -cp "$service/target/test-classes:$service/target/classes:$(cat "$classpath")" \
-    io.sidewarp.service.fuzz.RingFuzzCommand "$@"
+    io.sidewarp.service.fuzz.SidecarFuzzCommand "$@"
 }
 
 run_bench() {

@@ -22,6 +22,7 @@ import io.sidewarp.v1.Limits;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.SharedReceiveQueue;
 import io.sidewarp.v1.WorkRing;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /** Makes the answers to requests. */
@@ -57,7 +58,11 @@ final class ControlAnswers {
                 .setInt(DeviceFields.MAX_DOMAINS_OFFSET, limits.getMaxProtectionDomains())
                 .setInt(DeviceFields.MAX_SHARED_RECEIVE_QUEUES_OFFSET, limits.getMaxSharedReceiveQueues())
                 .setString(DeviceFields.VERSION_OFFSET, DeviceFields.VERSION_LENGTH, version)
-                .setString(DeviceFields.VOLUME_OFFSET, DeviceFields.VOLUME_LENGTH, volume);
+                // A part of the path would be another path.
+                .setString(
+                        DeviceFields.VOLUME_OFFSET,
+                        DeviceFields.VOLUME_LENGTH,
+                        volume.getBytes(StandardCharsets.UTF_8).length > DeviceFields.VOLUME_LENGTH ? "" : volume);
     }
 
     static RecordWriter region(long value, Region region) {

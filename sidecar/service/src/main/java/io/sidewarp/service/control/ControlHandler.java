@@ -185,8 +185,8 @@ final class ControlHandler extends RecordDecoder {
 
     @Override
     protected void refuse(ChannelHandlerContext context, Status.Code code, String text) {
-        leave();
         finish(record(RingRecord.ERROR, code.value(), text));
+        leave();
     }
 
     /** Reports a broken rule, and closes the socket. */
@@ -224,14 +224,11 @@ final class ControlHandler extends RecordDecoder {
         channel().config().setAutoRead(ended || channel().isWritable() && !awaitsDescriptor);
     }
 
+    /** Requests no further read, as the decoder otherwise does while reading is stopped. */
     @Override
-    public void channelReadComplete(ChannelHandlerContext context) throws Exception {
-        if (awaitsDescriptor) {
-            // The decoder would ask for more bytes, because reading is off and it has decoded nothing for others.
-            context.fireChannelReadComplete();
-        } else {
-            super.channelReadComplete(context);
-        }
+    public void channelReadComplete(ChannelHandlerContext context) {
+        discardSomeReadBytes();
+        context.fireChannelReadComplete();
     }
 
     @Override

@@ -126,7 +126,8 @@ final class ControlRegions {
         long queuePair = session.connections().queuePair(request.getConnection(), domain);
         RegionPlan plan = switch (backing) {
             case RegionFields.BACKING_PROCESS ->
-                RegionPlan.of(request.build(), domain, queuePair, new RegionPlan.OfProcess(process(path), start, length));
+                RegionPlan.of(
+                        request.build(), domain, queuePair, new RegionPlan.OfProcess(process(path), start, length));
             case RegionFields.BACKING_FILE ->
                 RegionPlan.of(
                         request.setShared(SharedBacking.newBuilder()

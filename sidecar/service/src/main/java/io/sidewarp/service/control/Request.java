@@ -51,6 +51,8 @@ enum Request {
 
     private final int number;
     private final int length;
+    /** Never changes. */
+    @SuppressWarnings("ImmutableEnumChecker")
     private final int[] fields;
 
     /**

@@ -9,17 +9,26 @@ import io.grpc.Status;
 import io.sidewarp.ring.ControlRecord;
 import io.sidewarp.ring.ControlRecord.ConnectedFields;
 import io.sidewarp.ring.ControlRecord.ConnectionRequestFields;
+import io.sidewarp.ring.ControlRecord.CreateConnectionFields;
 import io.sidewarp.ring.ControlRecord.DeviceFields;
 import io.sidewarp.ring.ControlRecord.DisconnectFields;
 import io.sidewarp.ring.ControlRecord.EventFields;
 import io.sidewarp.ring.ControlRecord.FailedFields;
 import io.sidewarp.ring.ControlRecord.ListenFields;
+import io.sidewarp.ring.ControlRecord.ObjectFields;
+import io.sidewarp.ring.ControlRecord.OpenFields;
 import io.sidewarp.ring.ControlRecord.RegionFields;
 import io.sidewarp.ring.ControlRecord.RingFields;
 import io.sidewarp.ring.RingRecord;
+import io.sidewarp.ring.ControlRecord.SetupFields;
+import io.sidewarp.ring.ControlRecord.SharedReceiveFields;
+import io.sidewarp.service.testing.LogLines;
 import io.sidewarp.service.testing.TestControl;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.v1.ConnectionState;
+import io.sidewarp.v1.ListSessionsRequest;
+import io.sidewarp.v1.Retry;
+import io.sidewarp.v1.SessionInfo;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
@@ -38,6 +47,7 @@ class ControlSocketTest {
 
     private static final int READ_AND_WRITE = 6;
 
+    private final LogLines log = LogLines.of("io.sidewarp.service.session.SidecarSession");
     private TestSidecar sidecar;
     private TestControl control;
 
@@ -52,12 +62,15 @@ class ControlSocketTest {
         control.close();
         Awaitility.await().until(() -> sidecar.sidecar().sessions().count() == 0);
         sidecar.close();
+        log.close();
+        // Objects that are left would be reported here.
+        assertThat(log.all()).isEmpty();
     }
 
     @Test
     void openTellsTheLimitsAndTheVolume() {
         try (TestControl other = TestControl.connect(sidecar)) {
-            ByteBuffer device = other.done(ControlRecord.OPEN, ControlRecord.OpenFields.LENGTH, record -> {});
+            ByteBuffer device = other.done(ControlRecord.OPEN, OpenFields.LENGTH, record -> {});
 
             var limits = sidecar.sidecar().sessions().limits().toProto();
             assertThat(device.limit()).isEqualTo(DeviceFields.LENGTH);
@@ -180,5 +193,164 @@ class ControlSocketTest {
         assertThat(failed.getInt(FailedFields.CODE_OFFSET)).isEqualTo(Status.Code.ABORTED.value());
         assertThat(TestControl.privateData(failed)).isEqualTo("no");
         assertThat(TestControl.text(failed)).contains("the peer rejected the connection");
+    }
+
+    @Test
+    void endOfTheSocketReleasesEverything() throws IOException {
+        Files.write(sidecar.sharedVolume().resolve("data"), new byte[4096]);
+        control.register(RegionFields.BACKING_FILE, "data", 0, 4096, READ_AND_WRITE);
+        control.done(ControlRecord.ALLOCATE_DOMAIN);
+        sharedReceiveQueue();
+        ByteBuffer ring = control.completionRing(64);
+        int port = control.listen().getInt(ListenFields.BOUND_PORT_OFFSET);
+        long connect = control.connect(control.createConnection(), port, "");
+        ByteBuffer request = control.next(ControlRecord.CONNECTION_REQUEST);
+        control.done(control.accept(
+                control.createConnection(), request.getLong(ConnectionRequestFields.REQUEST_OFFSET), ""));
+        control.done(connect);
+        control.connect(control.createConnection(), port, "");
+
+        control.close();
+
+        Awaitility.await().until(() -> sidecar.sidecar().sessions().count() == 0);
+        Awaitility.await().until(() -> !Files.exists(file(ring)));
+    }
+
+    @Test
+    void sessionIsListedWithItsName() {
+        try (var session = sidecar.session("other")) {
+            assertThat(session.device()
+                            .listSessions(ListSessionsRequest.getDefaultInstance())
+                            .getSessionsList())
+                    .extracting(SessionInfo::getName)
+                    .containsExactlyInAnyOrder("other", "test");
+        }
+    }
+
+    @Test
+    void sharedReceiveQueueIsModifiedAndDestroyed() {
+        long queue = TestControl.object(sharedReceiveQueue());
+
+        control.done(
+                ControlRecord.MODIFY_SHARED_RECEIVE_QUEUE,
+                SharedReceiveFields.LENGTH,
+                record -> record.putLong(SharedReceiveFields.QUEUE_OFFSET, queue)
+                        .putInt(SharedReceiveFields.MODIFIED_LIMIT_OFFSET, 0));
+        long connection = TestControl.object(control.done(
+                ControlRecord.CREATE_CONNECTION,
+                CreateConnectionFields.LENGTH,
+                record -> record.putLong(CreateConnectionFields.SHARED_RECEIVE_QUEUE_OFFSET, queue)));
+        ByteBuffer inUse = control.call(
+                ControlRecord.DESTROY_SHARED_RECEIVE_QUEUE,
+                ObjectFields.LENGTH,
+                record -> record.putLong(ObjectFields.OBJECT_OFFSET, queue));
+        control.done(
+                ControlRecord.DISCONNECT,
+                DisconnectFields.LENGTH,
+                record -> record.putLong(DisconnectFields.CONNECTION_OFFSET, connection)
+                        .putInt(DisconnectFields.ABORT_OFFSET, 1));
+
+        assertThat(inUse.getInt(FailedFields.CODE_OFFSET)).isEqualTo(Status.Code.FAILED_PRECONDITION.value());
+        control.done(ControlRecord.DESTROY_SHARED_RECEIVE_QUEUE, queue);
+    }
+
+    private ByteBuffer sharedReceiveQueue() {
+        ByteBuffer queue = control.done(
+                ControlRecord.CREATE_SHARED_RECEIVE_QUEUE,
+                SharedReceiveFields.LENGTH,
+                record -> record.putInt(SharedReceiveFields.CAPACITY_OFFSET, 16));
+        assertThat(queue.getInt(SharedReceiveFields.CAPACITY_OFFSET)).isEqualTo(16);
+        return queue;
+    }
+
+    @Test
+    void depthsOfConnectReplaceTheDefaults() {
+        int port = control.listen().getInt(ListenFields.BOUND_PORT_OFFSET);
+        long client = control.createConnection();
+        long connect = control.setup(
+                ControlRecord.CONNECT,
+                "",
+                record -> record.putLong(SetupFields.CONNECTION_OFFSET, client)
+                        .put(SetupFields.ADDRESS_OFFSET, TestControl.LOOPBACK)
+                        .putInt(SetupFields.PORT_OFFSET, port)
+                        .putInt(SetupFields.TIMEOUT_OFFSET, 5000)
+                        .putInt(SetupFields.IRD_OFFSET, 3)
+                        .putInt(SetupFields.ORD_OFFSET, 2));
+        ByteBuffer request = control.next(ControlRecord.CONNECTION_REQUEST);
+        control.done(control.accept(
+                control.createConnection(), request.getLong(ConnectionRequestFields.REQUEST_OFFSET), ""));
+
+        ByteBuffer connected = control.done(connect);
+
+        assertThat(connected.getInt(ConnectedFields.IRD_OFFSET)).isEqualTo(3);
+        assertThat(connected.getInt(ConnectedFields.ORD_OFFSET)).isEqualTo(2);
+    }
+
+    @Test
+    void requestOnAnUnknownObjectFailsAndTheSessionGoesOn() {
+        ByteBuffer failed = control.call(
+                ControlRecord.DEREGISTER,
+                ObjectFields.LENGTH,
+                record -> record.putLong(ObjectFields.OBJECT_OFFSET, 99));
+
+        assertThat(failed.getInt(FailedFields.CODE_OFFSET)).isEqualTo(Status.Code.NOT_FOUND.value());
+        assertThat(failed.getInt(FailedFields.RETRY_OFFSET)).isEqualTo(Retry.RETRY_NEVER_VALUE);
+        assertThat(TestControl.text(failed))
+                .isEqualTo("region 99 is not known in this session; register it first, in" + " this session");
+        control.done(ControlRecord.ALLOCATE_DOMAIN);
+    }
+
+    @Test
+    void drainEndsListenersAndRefusesSessions() {
+        ByteBuffer listener = control.listen();
+
+        sidecar.sidecar().sessions().drain(Duration.ofSeconds(3));
+
+        assertThat(TestControl.value(control.next(ControlRecord.DRAINING))).isEqualTo(3000);
+        ByteBuffer ended = control.next(ControlRecord.LISTENER_ENDED);
+        assertThat(TestControl.value(ended)).isEqualTo(TestControl.object(listener));
+        assertThat(ended.getInt(EventFields.CODE_OFFSET)).isEqualTo(Status.Code.UNAVAILABLE.value());
+        ByteBuffer create = control.call(ControlRecord.CREATE_CONNECTION, CreateConnectionFields.LENGTH, record -> {});
+        assertThat(create.getInt(FailedFields.CODE_OFFSET)).isEqualTo(Status.Code.UNAVAILABLE.value());
+        try (TestControl late = TestControl.connect(sidecar)) {
+            late.send(ControlRecord.OPEN, OpenFields.LENGTH, record -> {});
+            ByteBuffer refused = late.last();
+            assertThat(TestControl.type(refused)).isEqualTo(ControlRecord.FAILED);
+            assertThat(refused.getInt(FailedFields.CODE_OFFSET)).isEqualTo(Status.Code.UNAVAILABLE.value());
+        }
+        sidecar.sidecar().sessions().endAll().join();
+        ByteBuffer end = control.last();
+        assertThat(TestControl.type(end)).isEqualTo(RingRecord.END);
+        assertThat(TestControl.value(end)).isEqualTo(Status.Code.UNAVAILABLE.value());
+        assertThat(TestControl.text(end)).contains("the sidecar is stopping");
+    }
+
+    @Test
+    void quotasOfSessionsHoldForControlSockets() {
+        try (TestSidecar small = TestSidecar.start("sidewarp.limits.regions", "1", "sidewarp.limits.sessions", "4");
+                TestControl first = TestControl.open(small);
+                TestControl second = TestControl.open(small);
+                TestControl third = TestControl.connect(small)) {
+            third.send(ControlRecord.OPEN, OpenFields.LENGTH, record -> {});
+            ByteBuffer refused = third.last();
+
+            assertThat(refused.getInt(FailedFields.CODE_OFFSET)).isEqualTo(Status.Code.RESOURCE_EXHAUSTED.value());
+            assertThat(TestControl.text(refused)).contains("sidewarp.limits.sessions");
+            first.close();
+            second.close();
+            Awaitility.await().until(() -> small.sidecar().sessions().count() == 0);
+        }
+    }
+
+    @Test
+    void userThatMayNotUseTheSidecarOpensNoSession() {
+        try (TestSidecar closed = TestSidecar.start("sidewarp.api.allowed-uids", "4000000000");
+                TestControl stranger = TestControl.connect(closed)) {
+            stranger.send(ControlRecord.OPEN, OpenFields.LENGTH, record -> {});
+
+            ByteBuffer refused = stranger.last();
+
+            assertThat(refused.getInt(FailedFields.CODE_OFFSET)).isEqualTo(Status.Code.PERMISSION_DENIED.value());
+        }
     }
 }

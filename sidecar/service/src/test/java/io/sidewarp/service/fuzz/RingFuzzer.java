@@ -7,28 +7,18 @@ import io.grpc.StatusRuntimeException;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.v1.ConnectionOptions;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.logging.Handler;
-import java.util.logging.Level;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
-import javax.management.JMException;
-import javax.management.ObjectName;
 
 /**
  * Fuzzes the content of rings under a running sidecar. A round has two connected sessions. They write valid entries,
  * invalid entries and random bytes, truncate files, misuse sockets and end objects. A third pair of sessions, the
  * canary, must continue.
  */
-final class RingFuzzer implements AutoCloseable {
+final class RingFuzzer implements Fuzzer {
 
     private static final int MIN_CHANGES = 20;
     private static final int MORE_CHANGES = 200;
@@ -55,22 +45,25 @@ final class RingFuzzer implements AutoCloseable {
         canary = new Canary(sidecar);
     }
 
-    long rounds() {
+    @Override
+    public long rounds() {
         return rounds;
     }
 
     /** Returns how many changes were made so far; those of threads that wrote beside count too. */
-    long changes() {
+    @Override
+    public long changes() {
         return changes;
     }
 
-    /** Returns how much work succeeded nevertheless. */
-    long succeeded() {
+    @Override
+    public long succeeded() {
         return succeeded;
     }
 
     /** Runs one round, which depends on its number and the seed alone, but for the moments. */
-    void round(long number) {
+    @Override
+    public void round(long number) {
         try {
             rounds++;
             run(new Random(seed * 0x9E3779B97F4A7C15L + number));
@@ -166,32 +159,13 @@ final class RingFuzzer implements AutoCloseable {
     }
 
     /** Checks that nothing of the sessions that ended is still in memory. */
-    void checkMemory() {
+    @Override
+    public void checkMemory() {
         try {
-            await("objects of sessions that ended are left: " + COUNTED, RingFuzzer::isClean);
+            await("objects of sessions that ended are left: " + COUNTED, () -> LiveObjects.count(COUNTED) <= MAX_COUNT);
         } catch (AssertionError e) {
             throw new AssertionError("seed " + seed + ", after " + rounds + " rounds: " + e.getMessage(), e);
         }
-    }
-
-    private static boolean isClean() {
-        String histogram;
-        try {
-            histogram = (String) ManagementFactory.getPlatformMBeanServer()
-                    .invoke(
-                            new ObjectName("com.sun.management:type=DiagnosticCommand"),
-                            "gcClassHistogram",
-                            new Object[] {new String[0]},
-                            new String[] {String[].class.getName()});
-        } catch (JMException e) {
-            throw new IllegalStateException(e);
-        }
-        return histogram
-                .lines()
-                .map(line -> line.trim().split("\\s+"))
-                .noneMatch(columns -> columns.length >= 4
-                        && COUNTED.contains(columns[3])
-                        && Integer.parseInt(columns[1]) > MAX_COUNT);
     }
 
     @Override
@@ -236,63 +210,6 @@ final class RingFuzzer implements AutoCloseable {
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
-        }
-    }
-
-    /**
-     * Collects log lines that the sidecar must not write: errors, and exceptions of any level. Ignores warnings of gRPC
-     * about transports that are closed while it writes, because this fuzzer closes them.
-     */
-    private static final class LogWatch extends Handler {
-
-        private static final Logger ROOT = Logger.getLogger("");
-        private static final String GRPC = "io.grpc.";
-
-        private final List<String> found = new CopyOnWriteArrayList<>();
-
-        LogWatch() {
-            setLevel(Level.WARNING);
-            ROOT.addHandler(this);
-        }
-
-        @Override
-        public void publish(LogRecord line) {
-            boolean bad = line.getThrown() != null || line.getLevel().intValue() >= Level.SEVERE.intValue();
-            if (bad && isLoggable(line) && !isOfClosedTransport(line)) {
-                StringWriter text = new StringWriter();
-                text.append(line.getLoggerName()).append(": ").append(line.getMessage());
-                if (line.getThrown() != null) {
-                    line.getThrown().printStackTrace(new PrintWriter(text.append('\n'), true));
-                }
-                found.add(text.toString());
-            }
-        }
-
-        private static boolean isOfClosedTransport(LogRecord line) {
-            return String.valueOf(line.getLoggerName()).startsWith(GRPC)
-                    && line.getLevel().intValue() < Level.SEVERE.intValue()
-                    && !(line.getThrown() instanceof Error);
-        }
-
-        /** Returns what was found beside a failure. */
-        String text() {
-            return found.isEmpty() ? "" : "; the log has " + found;
-        }
-
-        void check() {
-            if (!found.isEmpty()) {
-                List<String> all = List.copyOf(found);
-                found.clear();
-                throw new AssertionError("the log has " + all.size() + " errors, the first: " + all.getFirst());
-            }
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {
-            ROOT.removeHandler(this);
         }
     }
 }

@@ -16,15 +16,13 @@ import io.sidewarp.ring.ControlRecord.SetupFields;
 import io.sidewarp.ring.RingRecord;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -34,17 +32,19 @@ import java.util.function.Predicate;
 public final class TestControl implements AutoCloseable {
 
     private static final long SECONDS = 20;
-    private static final byte[] LOOPBACK = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, 127, 0, 0, 1};
+    /** Address 127.0.0.1 in a record. */
+    public static final byte[] LOOPBACK = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, 127, 0, 0, 1};
 
-    private final SocketChannel socket;
+    private final NativeSocket socket;
     /** Records that came before one that a test waited for. */
     private final List<ByteBuffer> early = new ArrayList<>();
 
     private final ByteBuffer input =
             ByteBuffer.allocate(2 * RingRecord.MAX_LENGTH).order(ByteOrder.nativeOrder());
     private long values;
+    private boolean closed;
 
-    private TestControl(SocketChannel socket) {
+    private TestControl(NativeSocket socket) {
         this.socket = socket;
     }
 
@@ -55,14 +55,7 @@ public final class TestControl implements AutoCloseable {
 
     /** Connects without a record. */
     public static TestControl connect(Path path) {
-        try {
-            SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX);
-            socket.connect(UnixDomainSocketAddress.of(path));
-            socket.configureBlocking(false);
-            return new TestControl(socket);
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
-        }
+        return new TestControl(new NativeSocket(path));
     }
 
     /** Connects, and opens a session. */
@@ -75,8 +68,27 @@ public final class TestControl implements AutoCloseable {
         return control;
     }
 
-    public SocketChannel socket() {
-        return socket;
+    /** Sends MEMORY, and passes descriptors of files. Returns the second answer. */
+    public ByteBuffer passMemory(String... paths) {
+        long value = send(ControlRecord.MEMORY, RingRecord.HEADER, record -> {});
+        done(value);
+        pass(paths);
+        return answer(value);
+    }
+
+    /** Passes descriptors of files with a byte. */
+    public void pass(String... paths) {
+        if (closed) {
+            return;
+        }
+        int[] descriptors = Arrays.stream(paths).mapToInt(NativeSocket::open).toArray();
+        socket.pass(descriptors);
+        Arrays.stream(descriptors).forEach(NativeSocket::close);
+    }
+
+    /** Sends bytes for which there is room. Returns whether the socket is open. */
+    public boolean offer(ByteBuffer bytes) {
+        return !closed && socket.write(bytes);
     }
 
     /** Returns an empty record. */
@@ -97,12 +109,11 @@ public final class TestControl implements AutoCloseable {
     /** Sends bytes. */
     public void send(ByteBuffer bytes) {
         waitFor(() -> {
-            try {
-                socket.write(bytes);
-                return !bytes.hasRemaining();
-            } catch (IOException e) {
-                throw new IllegalStateException(e);
+            if (!socket.write(bytes)) {
+                throw new IllegalStateException("the socket was closed: "
+                        + poll().stream().map(TestControl::text).toList());
             }
+            return !bytes.hasRemaining();
         });
     }
 
@@ -180,15 +191,27 @@ public final class TestControl implements AutoCloseable {
         return last;
     }
 
+    /** Returns the records that have come; none when the socket is closed. */
+    public List<ByteBuffer> poll() {
+        List<ByteBuffer> records = new ArrayList<>();
+        while (!closed && (isComplete() || fill() > 0)) {
+            if (isComplete()) {
+                records.add(take());
+            }
+        }
+        return records;
+    }
+
     private ByteBuffer read() {
         boolean[] end = {false};
         waitFor(() -> {
             end[0] = !isComplete() && fill() < 0;
             return end[0] || isComplete();
         });
-        if (end[0]) {
-            return null;
-        }
+        return end[0] ? null : take();
+    }
+
+    private ByteBuffer take() {
         int length = input.getInt(RingRecord.LENGTH_OFFSET);
         ByteBuffer record = ByteBuffer.allocate(length).order(ByteOrder.nativeOrder());
         input.flip();
@@ -203,11 +226,7 @@ public final class TestControl implements AutoCloseable {
     }
 
     private int fill() {
-        try {
-            return socket.read(input);
-        } catch (IOException e) {
-            return -1;
-        }
+        return socket.read(input);
     }
 
     private static void waitFor(java.util.function.BooleanSupplier condition) {
@@ -340,10 +359,9 @@ public final class TestControl implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
+        if (!closed) {
+            closed = true;
             socket.close();
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
         }
     }
 }

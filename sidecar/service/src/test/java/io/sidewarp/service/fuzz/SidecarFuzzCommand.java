@@ -10,13 +10,16 @@ import java.util.Random;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
-/** Implements `./sidewarp fuzz rings`. Exit status 0 means no finding, 1 a finding, 2 wrong arguments. */
-final class RingFuzzCommand {
+/**
+ * Implements `./sidewarp fuzz rings` and `./sidewarp fuzz control`. Exit status 0 means no finding, 1 a finding, 2 wrong
+ * arguments.
+ */
+final class SidecarFuzzCommand {
 
     private static final String USAGE = """
-            Usage: ./sidewarp fuzz rings [--time 1h] [--seed N] [--round N]
+            Usage: ./sidewarp fuzz rings|control [--time 1h] [--seed N] [--round N]
 
-            Changes the rings of a running sidecar at random, --time long (default 1m; 90s, 10m, 2h).
+            Changes the rings of a running sidecar, or the records on its control socket, at random, --time long (default 1m; 90s, 10m, 2h).
               --seed N    another seed than a random one
               --round N   the first round; a failure prints its seed and its round
             """;
@@ -25,15 +28,16 @@ final class RingFuzzCommand {
     private static final int WRONG_USE = 2;
     private static final int ROUNDS_PER_SIDECAR = 500;
 
+    private String name = "";
     private Duration time = Duration.ofMinutes(1);
     private long seed = new Random().nextInt(1_000_000);
     private long round;
 
-    private RingFuzzCommand() {}
+    private SidecarFuzzCommand() {}
 
-    /** @param arguments what the user said behind "rings" */
+    /** @param arguments name of the fuzzer, and what the user said behind the name */
     public static void main(String[] arguments) {
-        RingFuzzCommand command = new RingFuzzCommand();
+        SidecarFuzzCommand command = new SidecarFuzzCommand();
         try {
             command.parse(arguments);
         } catch (IllegalArgumentException e) {
@@ -45,7 +49,11 @@ final class RingFuzzCommand {
     }
 
     private void parse(String[] arguments) {
-        for (int i = 0; i < arguments.length; i += 2) {
+        name = arguments.length == 0 ? "" : arguments[0];
+        if (!name.equals("rings") && !name.equals("control")) {
+            throw new IllegalArgumentException("unknown fuzzer: " + name);
+        }
+        for (int i = 1; i < arguments.length; i += 2) {
             if (i + 1 == arguments.length) {
                 throw new IllegalArgumentException(arguments[i] + " is unknown, or needs a value");
             }
@@ -68,7 +76,7 @@ final class RingFuzzCommand {
     }
 
     private int run() {
-        System.out.printf("rings: %d s, seed %d, from round %d%n", time.toSeconds(), seed, round);
+        System.out.printf("%s: %d s, seed %d, from round %d%n", name, time.toSeconds(), seed, round);
         Logger.getLogger("").setLevel(Level.WARNING);
         for (var handler : Logger.getLogger("").getHandlers()) {
             handler.setLevel(Level.OFF);
@@ -78,7 +86,7 @@ final class RingFuzzCommand {
         long changes = 0;
         long succeeded = 0;
         while (System.nanoTime() - end < 0) {
-            try (RingFuzzer fuzzer = new RingFuzzer(seed)) {
+            try (Fuzzer fuzzer = name.equals("rings") ? new RingFuzzer(seed) : new ControlFuzzer(seed)) {
                 try {
                     while (fuzzer.rounds() < ROUNDS_PER_SIDECAR && System.nanoTime() - end < 0) {
                         fuzzer.round(round++);
@@ -92,8 +100,8 @@ final class RingFuzzCommand {
                 changes += fuzzer.changes();
                 succeeded += fuzzer.succeeded();
                 System.out.printf(
-                        "rings: %,d rounds, %,d changes, %,d work requests succeeded, no findings%n",
-                        rounds, changes, succeeded);
+                        "%s: %,d rounds, %,d changes, %,d requests succeeded, no findings%n",
+                        name, rounds, changes, succeeded);
             }
         }
         return 0;
