@@ -138,8 +138,8 @@ class ControlRecordsTest {
                 both.position(both.position() + 1);
             }
 
-            control.done(1);
-            control.done(2);
+            control.done(1L);
+            control.done(2L);
         }
     }
 
