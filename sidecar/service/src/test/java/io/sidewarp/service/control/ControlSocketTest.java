@@ -271,7 +271,7 @@ class ControlSocketTest {
                 ControlRecord.CONNECT,
                 "",
                 record -> record.putLong(SetupFields.CONNECTION_OFFSET, client)
-                        .put(SetupFields.ADDRESS_OFFSET, TestControl.LOOPBACK)
+                        .put(SetupFields.ADDRESS_OFFSET, TestControl.loopback())
                         .putInt(SetupFields.PORT_OFFSET, port)
                         .putInt(SetupFields.TIMEOUT_OFFSET, 5000)
                         .putInt(SetupFields.IRD_OFFSET, 3)

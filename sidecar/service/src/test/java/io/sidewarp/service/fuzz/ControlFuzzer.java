@@ -203,12 +203,12 @@ final class ControlFuzzer implements Fuzzer {
             case ControlRecord.CREATE_CONNECTION ->
                 record.putLong(24, random.nextInt(4) == 0 ? object(random) : 0).putInt(32, small(random));
             case ControlRecord.LISTEN ->
-                record.put(16, random.nextInt(4) == 0 ? new byte[16] : TestControl.LOOPBACK)
+                record.put(16, random.nextInt(4) == 0 ? new byte[16] : TestControl.loopback())
                         .putInt(36, random.nextInt(4));
             case ControlRecord.CONNECT ->
                 record.putLong(16, object(random))
                         .putLong(24, random.nextInt(8) == 0 ? random.nextInt(3) : 0)
-                        .put(32, TestControl.LOOPBACK)
+                        .put(32, TestControl.loopback())
                         .putInt(48, port)
                         .putInt(56, random.nextInt(4))
                         .putInt(60, ControlRecord.DEPTH_UNSET);

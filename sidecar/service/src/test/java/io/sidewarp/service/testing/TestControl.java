@@ -32,8 +32,7 @@ import java.util.function.Predicate;
 public final class TestControl implements AutoCloseable {
 
     private static final long SECONDS = 20;
-    /** Address 127.0.0.1 in a record. */
-    public static final byte[] LOOPBACK = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, 127, 0, 0, 1};
+    private static final byte[] LOOPBACK = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, 127, 0, 0, 1};
 
     private final NativeSocket socket;
     /** Records that came before one that a test waited for. */
@@ -344,6 +343,11 @@ public final class TestControl implements AutoCloseable {
                 ControlRecord.CREATE_COMPLETION_RING,
                 RingFields.COMPLETION_LENGTH,
                 record -> record.putInt(RingFields.ENTRIES_OFFSET, entries));
+    }
+
+    /** Returns the address 127.0.0.1 in the form of a record. */
+    public static byte[] loopback() {
+        return LOOPBACK.clone();
     }
 
     /** Returns an address of a record. */
