@@ -18,7 +18,8 @@ final class PlainPeers {
     /** Time after which TLS is tried again. A peer that got TLS meanwhile is then protected. */
     static final Duration MEMORY = Duration.ofMinutes(5);
 
-    private static final int MOST = 4096;
+    /** Most peers that are remembered. The oldest gives way. */
+    static final int MOST = 4096;
 
     private final LongSupplier nanoTime;
     private final Map<InetSocketAddress, Long> found = new LinkedHashMap<>();

@@ -8,10 +8,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sidewarp.engine.net.tls.TestAuthority;
 import io.sidewarp.engine.net.tls.TlsCredentials;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.ListenAttributes;
+import io.sidewarp.engine.verbs.Llp;
+import io.sidewarp.engine.verbs.MpaPolicy;
 import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
 import io.sidewarp.provider.Endpoint;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -222,6 +226,19 @@ final class CertificateFailureTest {
                     .failsWithin(TlsBed.PATIENCE_SECONDS, TimeUnit.SECONDS)
                     .withThrowableThat()
                     .withMessageContaining("this device has no identity");
+        }
+    }
+
+    @Test
+    void sctpRefusesARequiredListenerWithTheRemedy() {
+        try (TlsBed bed = new TlsBed(good("cart"), good("db"))) {
+            ListenAttributes overSctp = new ListenAttributes(
+                            Llp.SCTP, MpaPolicy.defaults(), 16, 16, Duration.ofSeconds(10))
+                    .withSecurity(REQUIRED);
+            assertThat(bed.serverDevice.listen(new InetSocketAddress("127.0.0.1", 0), overSctp, request -> {}))
+                    .failsWithin(TlsBed.PATIENCE_SECONDS, TimeUnit.SECONDS)
+                    .withThrowableThat()
+                    .withMessageContaining("connections over SCTP have no TLS; use TCP, or `plain` with IPsec");
         }
     }
 }
