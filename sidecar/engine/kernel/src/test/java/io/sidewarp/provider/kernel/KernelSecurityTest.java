@@ -18,7 +18,8 @@ final class KernelSecurityTest {
         assertThat(KernelParameters.problem(SecurityPolicy.of(Security.REQUIRED)))
                 .satisfies(problem -> assertThat(problem.kind()).isEqualTo(Kind.INVALID_PARAMETERS))
                 .hasMessageContaining("use a sidecar with the provider software, or `plain` with IPsec");
-        assertThat(KernelParameters.problem(SecurityPolicy.of(Security.PREFERRED))).isNull();
+        assertThat(KernelParameters.problem(SecurityPolicy.of(Security.PREFERRED)))
+                .isNull();
         assertThat(KernelParameters.problem(SecurityPolicy.PLAIN)).isNull();
     }
 }

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -213,6 +214,26 @@ final class CertificateFailureTest {
                 assertThat(server.queuePair.attributes().tls().peer().id()).hasToString(AUTHORITY.id("cart"));
                 client.queuePair.disconnect().get(TlsBed.PATIENCE_SECONDS, TimeUnit.SECONDS);
             }
+        }
+    }
+
+    @Test
+    void aTicketDoesNotOutliveTheCertificate() throws Exception {
+        Instant expiry = Instant.now().plusSeconds(5);
+        TlsCredentials brief = AUTHORITY
+                .leaf(List.of(AUTHORITY.id("db")), Instant.now().minusSeconds(60), expiry)
+                .trusting(AUTHORITY.anchors());
+        try (TlsBed bed = new TlsBed(good("cart"), brief)) {
+            InetSocketAddress listener = bed.listen(REQUIRED);
+            Endpoint client = new Endpoint(bed.clientDevice, 64);
+            bed.connect(client, new Endpoint(bed.serverDevice, 64), listener, TlsBed.asking(REQUIRED));
+            client.disconnect();
+
+            Awaitility.await().until(() -> Instant.now().isAfter(expiry.plusSeconds(1)));
+
+            assertThat(bed.failure(listener, TlsBed.asking(REQUIRED)))
+                    .contains("the certificate of the peer (" + AUTHORITY.id("db") + ") expired at");
+            assertThat(bed.requests).isEmpty();
         }
     }
 

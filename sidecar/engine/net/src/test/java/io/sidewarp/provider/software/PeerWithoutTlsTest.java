@@ -112,7 +112,9 @@ final class PeerWithoutTlsTest {
                 .withMessageContaining("it may not speak TLS on this port")
                 .withMessageContaining("enable TLS at the peer, or use `preferred` or `plain`");
         peer.setSoTimeout(200);
-        assertThat(CompletableFuture.supplyAsync(this::isAlone)).succeedsWithin(20, TimeUnit.SECONDS).isEqualTo(true);
+        assertThat(CompletableFuture.supplyAsync(this::isAlone))
+                .succeedsWithin(20, TimeUnit.SECONDS)
+                .isEqualTo(true);
     }
 
     /** Returns whether no further connection arrives. */
@@ -129,7 +131,10 @@ final class PeerWithoutTlsTest {
         CompletableFuture<ConnectionAttributes> connected = connect(Security.REQUIRED, Duration.ofSeconds(1));
         Socket first = peer.accept();
 
-        assertThat(connected).failsWithin(20, TimeUnit.SECONDS).withThrowableThat().withMessageContaining("no answer");
+        assertThat(connected)
+                .failsWithin(20, TimeUnit.SECONDS)
+                .withThrowableThat()
+                .withMessageContaining("no answer");
         assertThat(first.isClosed()).isFalse();
     }
 }
