@@ -1211,6 +1211,10 @@ static void on_answer(void* argument, const union record* record, bool accepting
     identifier->state = ENDED;
     if (qp != NULL) {
       qp_set_state(qp, IBV_QPS_ERR);
+      if (record != NULL) {
+        /* Flushes the posted receives. The connection of a request that the peer gave up has not begun. */
+        disconnect(identifier->connection, true);
+      }
     }
     queue(failure(identifier, record, accepting));
   } else {

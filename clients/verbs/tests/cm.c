@@ -517,6 +517,28 @@ static void manyConnectionsAtOnce(void) {
   rdma_destroy_event_channel(passive);
 }
 
+static void acceptOfAnAbandonedRequestFlushesReceives(void) {
+  struct rdma_event_channel *active = rdma_create_event_channel(), *passive = rdma_create_event_channel();
+  struct rdma_cm_id* listener = listener_on(passive);
+  struct rdma_cm_id* connected = resolved(active, rdma_get_src_port(listener));
+  CHECK(rdma_connect(connected, NULL) == 0);
+  struct rdma_cm_id* id = expect(passive, RDMA_CM_EVENT_CONNECT_REQUEST);
+  create_queue_pair(id);
+  struct ibv_recv_wr receive = {.wr_id = 7}, *bad;
+  CHECK(ibv_post_recv(id->qp, &receive, &bad) == 0);
+  destroy(connected);
+  usleep(QUIET_MS * 1000);
+  CHECK(rdma_accept(id, NULL) == 0);
+  CHECK(expect(passive, RDMA_CM_EVENT_CONNECT_ERROR) == id);
+  struct ibv_wc completion;
+  CHECK(rdma_get_recv_comp(id, &completion) == 1);
+  CHECK(completion.wr_id == 7 && completion.status == IBV_WC_WR_FLUSH_ERR);
+  destroy(id);
+  destroy(listener);
+  rdma_destroy_event_channel(active);
+  rdma_destroy_event_channel(passive);
+}
+
 static void identifiersAreDeadInAChild(void) {
   struct pair pair = connect_pair();
   struct sockaddr_in address = loopback(0);
@@ -558,6 +580,7 @@ int main(int count, char** arguments) {
       TEST(requestBeforeListenWaits),
       TEST(requestWithoutListenIsRejected),
       TEST(acceptOutlivesItsListener),
+      TEST(acceptOfAnAbandonedRequestFlushesReceives),
       TEST(rejectionBringsPrivateData),
       TEST(destroyedRequestIsRejected),
       TEST(destroyedListenerRejectsItsRequests),
