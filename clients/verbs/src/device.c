@@ -64,8 +64,8 @@ static void create_device(void) {
   memcpy(mac, &hash, sizeof mac);
   /* An address that is locally administered, and of one station. */
   mac[0] = (unsigned char)((mac[0] & 0xfc) | 2);
-  only.device.node_type = IBV_NODE_RNIC;
-  only.device.transport_type = IBV_TRANSPORT_IWARP;
+  only.device.node_type = by_hand_mode() ? IBV_NODE_CA : IBV_NODE_RNIC;
+  only.device.transport_type = by_hand_mode() ? IBV_TRANSPORT_IB : IBV_TRANSPORT_IWARP;
   strcpy(only.device.name, DEVICE_NAME);
   strcpy(only.device.dev_name, DEVICE_NAME);
   snprintf(only.device.dev_path, sizeof only.device.dev_path, "/sys/class/infiniband_verbs/%s", DEVICE_NAME);
@@ -109,6 +109,8 @@ __be64 ibv_get_device_guid(struct ibv_device* device) {
 }
 
 /* --- Queries ------------------------------------------------------------------------------------------------------ */
+
+static int gid_count(void) { return by_hand_mode() ? by_hand_gids() : 1; }
 
 static int at_most(uint64_t value) { return value > INT_MAX ? INT_MAX : (int)value; }
 
@@ -161,7 +163,7 @@ static int query_port_extended(struct ibv_context* context, uint8_t port, struct
   struct ibv_port_attr full = {.state = IBV_PORT_ACTIVE,
                                .max_mtu = IBV_MTU_4096,
                                .active_mtu = IBV_MTU_4096,
-                               .gid_tbl_len = 1,
+                               .gid_tbl_len = gid_count(),
                                .port_cap_flags = IBV_PORT_CM_SUP,
                                .max_msg_sz = INT_MAX,
                                .pkey_tbl_len = 1,
@@ -187,49 +189,52 @@ int ibv_query_port(struct ibv_context* context, uint8_t port, struct _compat_ibv
                              offsetof(struct ibv_port_attr, port_cap_flags2));
 }
 
-/* An iWARP device has one GID: its hardware address. */
+/* An iWARP device has one GID: its hardware address. Without an address, by hand there is none. */
 int ibv_query_gid(struct ibv_context* context, uint8_t port, int index, union ibv_gid* gid) {
   (void)context;
   device_get();
   memset(gid, 0, sizeof *gid);
-  if (port != 1 || index != 0) {
+  if (port != 1 || index < 0 || index >= gid_count()) {
     errno = EINVAL;
     return -1;
   }
-  memcpy(gid->raw, mac, sizeof mac);
+  if (!by_hand_mode() || !by_hand_gid((uint32_t)index, gid)) {
+    memcpy(gid->raw, mac, sizeof mac);
+  }
   return 0;
 }
 
 int _ibv_query_gid_ex(struct ibv_context* context, uint32_t port, uint32_t index, struct ibv_gid_entry* entry,
                       uint32_t flags, size_t size) {
-  struct ibv_gid_entry full = {.gid_index = index, .port_num = port, .gid_type = IBV_GID_TYPE_IB};
+  struct ibv_gid_entry full = {.gid_index = index, .port_num = port};
+  full.gid_type = by_hand_mode() ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_IB;
   if (flags != 0 || size < sizeof full) {
     return EOPNOTSUPP;
   }
-  if (port != 1 || index != 0) {
-    return index == 0 ? EINVAL : ENODATA;
+  if (port != 1 || index >= (uint32_t)gid_count()) {
+    return port != 1 ? EINVAL : ENODATA;
   }
-  ibv_query_gid(context, 1, 0, &full.gid);
+  ibv_query_gid(context, 1, (int)index, &full.gid);
   *entry = full;
   return 0;
 }
 
 ssize_t _ibv_query_gid_table(struct ibv_context* context, struct ibv_gid_entry* entries, size_t count, uint32_t flags,
                              size_t size) {
-  if (count < 1) {
-    return -EINVAL;
+  int number = gid_count(), error = count < (size_t)number ? EINVAL : 0;
+  for (int i = 0; i < number && error == 0; i++) {
+    error = _ibv_query_gid_ex(context, 1, (uint32_t)i, (struct ibv_gid_entry*)((char*)entries + (size_t)i * size), flags, size);
   }
-  int error = _ibv_query_gid_ex(context, 1, 0, entries, flags, size);
-  return error == 0 ? 1 : -error;
+  return error == 0 ? number : -error;
 }
 
 int ibv_query_gid_type(struct ibv_context* context, uint8_t port, unsigned index, int* type);
 
-/* Private to rdma-core; ibv_devinfo and pyverbs call it. 0 is the type of devices without RoCE. */
+/* Private to rdma-core; ibv_devinfo and pyverbs call it. 0 is the type of devices without RoCE, 1 is RoCE v2. */
 int ibv_query_gid_type(struct ibv_context* context, uint8_t port, unsigned index, int* type) {
   (void)context;
-  *type = 0;
-  return port == 1 && index == 0 ? 0 : -1;
+  *type = by_hand_mode();
+  return port == 1 && index < (unsigned)gid_count() ? 0 : -1;
 }
 
 const char* ibv_get_sysfs_path(void);

@@ -266,8 +266,11 @@ int qp_post_send(struct ibv_qp* base, struct ibv_send_wr* wr, struct ibv_send_wr
   if (session_is_lost(qp->generation)) {
     return ENODEV;
   }
-  if (__atomic_load_n(&base->state, __ATOMIC_RELAXED) < IBV_QPS_RTS || queue->set == NULL) {
-    return EINVAL;
+  if (__atomic_load_n(&base->state, __ATOMIC_RELAXED) < IBV_QPS_RTS) {
+    error = by_hand_mode() ? by_hand_wait(qp) : EINVAL;
+  }
+  if (error != 0 || queue->set == NULL) {
+    return error != 0 ? error : EINVAL;
   }
   struct ring_set* set = queue->set;
   struct writer writer = {set, &set->sends.ring, 1};
@@ -375,6 +378,9 @@ int srq_post_recv(struct ibv_srq* base, struct ibv_recv_wr* wr, struct ibv_recv_
 
 uint32_t qp_number(uint64_t connection) {
   uint32_t number = connection & 0xffffff;
+  if (by_hand_mode()) {
+    return by_hand_number(connection);
+  }
   return number > 1 ? number : number + 0xfffffe;
 }
 
@@ -400,7 +406,10 @@ struct ibv_qp* qp_find(uint32_t number) {
   return qp == NULL ? NULL : &qp->base;
 }
 
-void qp_after_fork(void) { pthread_mutex_init(&all.lock, NULL); }
+void qp_after_fork(void) {
+  pthread_mutex_init(&all.lock, NULL);
+  by_hand_after_fork();
+}
 
 static void ignore(void* argument, const union record* record) {
   (void)argument;
@@ -530,6 +539,10 @@ static int connect_queues(struct queue_pair* qp, struct domain* domain) {
     return error;
   }
   qp->connection = record.object.object;
+  error = by_hand_mode() ? by_hand_add(qp) : 0;
+  if (error != 0) {
+    return error;
+  }
   qp->base.qp_num = qp_number(qp->connection);
   qp->base.handle = qp->base.qp_num;
   if (srq == NULL && qp->base.send_cq == qp->base.recv_cq) {
@@ -565,6 +578,9 @@ static void wait_for_close(struct queue_pair* qp) {
 
 /* Gives back all of a queue pair but its share of a shared receive queue. */
 static void dispose(struct queue_pair* qp) {
+  if (by_hand_mode()) {
+    by_hand_remove(qp);
+  }
   if (qp->connection != 0 && !atomic_load(&qp->ended) && !session_is_lost(qp->generation)) {
     union record record = {.disconnect = {.connection = qp->connection, .abort = 1}};
     session_call(&record, CONTROL_DISCONNECT, sizeof record.disconnect);
@@ -653,9 +669,9 @@ int ibv_modify_qp(struct ibv_qp* base, struct ibv_qp_attr* attributes, int mask)
   if (session_is_lost(qp->generation)) {
     return ENODEV;
   }
-  if (mask & IBV_QP_DEST_QPN) {
+  if ((mask & IBV_QP_DEST_QPN) && !by_hand_mode()) {
     complain("This program connects queue pairs by itself, which iWARP does not permit. Use its option for rdma_cm, such "
-             "as -R of perftest.");
+             "as -R of perftest, or SIDEWARP_VERBS_MODE=by-hand at both ends.");
     return EOPNOTSUPP;
   }
   if (mask & IBV_QP_ACCESS_FLAGS) {
@@ -669,6 +685,10 @@ int ibv_modify_qp(struct ibv_qp* base, struct ibv_qp_attr* attributes, int mask)
   }
   if ((mask & IBV_QP_STATE) == 0) {
     return 0;
+  }
+  int error;
+  if (by_hand_mode() && by_hand_modify(qp, attributes, mask, &error)) {
+    return error;
   }
   enum ibv_qp_state now = __atomic_load_n(&base->state, __ATOMIC_ACQUIRE);
   switch (attributes->qp_state) {
@@ -704,7 +724,7 @@ int ibv_query_qp(struct ibv_qp* base, struct ibv_qp_attr* attributes, int mask, 
   (void)mask;
   enum ibv_qp_state state = __atomic_load_n(&base->state, __ATOMIC_ACQUIRE);
   /* A new queue pair of an RNIC is initialized, and takes receives. */
-  state = state == IBV_QPS_RESET ? IBV_QPS_INIT : state;
+  state = by_hand_mode() ? by_hand_state(qp, state) : state == IBV_QPS_RESET ? IBV_QPS_INIT : state;
   *attributes = (struct ibv_qp_attr){.qp_state = state,
                                      .cur_qp_state = state,
                                      .path_mtu = IBV_MTU_4096,
@@ -737,6 +757,9 @@ int ibv_destroy_qp(struct ibv_qp* base) {
   }
   pthread_mutex_unlock(&all.lock);
   if (!inherited) {
+    if (by_hand_mode()) {
+      by_hand_remove(qp);
+    }
     wait_for_close(qp);
     session_unwatch(CONTROL_CONNECTION_CHANGED, qp->connection);
     device_forget(base->context, base);

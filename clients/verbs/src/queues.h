@@ -170,6 +170,29 @@ int set_adopt(struct ring_set* set, struct completion_queue* cq);
 /* Wakes the sidecar if it sleeps. */
 void ring_wake(struct ring_set* set, struct ring* ring);
 
+/* --- Queue pairs that are connected by hand: byhand.c -------------------------------------------------------------- */
+
+/* True with SIDEWARP_VERBS_MODE=by-hand. All other functions here are for that mode only. */
+bool by_hand_mode(void);
+/* Number of GIDs, and one of them. */
+int by_hand_gids(void);
+bool by_hand_gid(uint32_t index, union ibv_gid* gid);
+/* Gives a new queue pair its number. Returns 0 or an errno. */
+int by_hand_add(struct queue_pair* qp);
+/* Number of the queue pair of a connection, or 0. */
+uint32_t by_hand_number(uint64_t connection);
+/* Begins the end of a queue pair: closes the connection behind the posted work. */
+void by_hand_remove(struct queue_pair* qp);
+/* Changes the state of a queue pair. Returns false if it is a change like that of other queue pairs. */
+bool by_hand_modify(struct queue_pair* qp, const struct ibv_qp_attr* attributes, int mask, int* error);
+/* The state that ibv_query_qp tells. */
+enum ibv_qp_state by_hand_state(struct queue_pair* qp, enum ibv_qp_state state);
+/* Waits until a queue pair can send. Returns 0 or an errno. */
+int by_hand_wait(struct queue_pair* qp);
+void by_hand_after_fork(void);
+
+/* --- Calls between the parts -------------------------------------------------------------------------------------- */
+
 /* Ends the connection of a queue pair because of an error that the sidecar does not end connections for. */
 void qp_fail(struct queue_pair* qp);
 uint32_t qp_number(uint64_t connection);

@@ -9,6 +9,7 @@
  *   - memory.c    protection domains and memory regions
  *   - cq.c        completion queues over completion rings, completion channels
  *   - qp.c        queue pairs and shared receive queues over work rings
+ *   - byhand.c    queue pairs that programs connect without rdma_cm, on request
  *   - cm.c        rdma_cm: identifiers, event channels, connections
  *   - addrinfo.c  rdma_getaddrinfo and names of addresses
  *   - strings.c   names of statuses, events and states
