@@ -4,7 +4,8 @@
  *
  * SIDEWARP_VERBS_MODE=by-hand: queue pairs that programs connect without rdma_cm. The device poses as RoCE, and its GIDs
  * are the IPv4 addresses of this machine. A program tells its peer a GID and the number of a queue pair, which are all
- * that a connection needs: bits 0 to 15 of the number are the TCP port of this process's listener.
+ * that a connection needs: bits 0 to 15 of the number are the TCP port of this process's listener. For programs that tell
+ * a LID only, it is the last 16 bits of the first address, and both ends need the same first 16 bits.
  *
  * Of two queue pairs, the one with the lower number connects, once it becomes ready to receive, and names both in the
  * private data. The other one accepts, once it is ready to receive and knows its peer. Neither change of state waits for
@@ -147,6 +148,11 @@ bool by_hand_gid(uint32_t index, union ibv_gid* gid) {
   }
   *gid = gids[index];
   return true;
+}
+
+uint16_t by_hand_lid(void) {
+  union ibv_gid gid;
+  return by_hand_gid(0, &gid) ? (uint16_t)(gid.raw[14] << 8 | gid.raw[15]) : 0;
 }
 
 static const char* text_of(const unsigned char address[16], char text[INET6_ADDRSTRLEN]) {
@@ -407,22 +413,29 @@ void by_hand_remove(struct queue_pair* qp) {
 
 /* Connects, or waits for the peer. Returns 0 or an errno. */
 static int open_entry(struct queue_pair* qp, const struct ibv_qp_attr* attributes, int mask) {
-  const unsigned char* address = attributes->ah_attr.grh.dgid.raw;
+  const struct ibv_ah_attr* path = &attributes->ah_attr;
   uint32_t number = qp->base.qp_num, peer = attributes->dest_qp_num & 0xffffff;
   char text[INET6_ADDRSTRLEN];
   union ibv_gid own;
-  if ((mask & IBV_QP_AV) == 0 || !attributes->ah_attr.is_global) {
-    complain("A queue pair needs the GID of its peer. Use the program's option for a GID index, such as -g 0 of "
-             "ibv_rc_pingpong or -x 0 of perftest.");
+  if ((mask & IBV_QP_AV) == 0 || !by_hand_gid(path->is_global ? path->grh.sgid_index : 0, &own) ||
+      (peer & 0xffff) == 0) {
     return EINVAL;
+  }
+  if (!path->is_global && path->dlid == 0) {
+    complain("A queue pair needs the GID or the LID of its peer. Use the program's option for a GID index, such as -g 0 "
+             "of ibv_rc_pingpong or -x 0 of perftest.");
+    return EINVAL;
+  }
+  union ibv_gid gid = path->is_global ? path->grh.dgid : own;
+  unsigned char* address = gid.raw;
+  if (!path->is_global) {
+    address[14] = (unsigned char)(path->dlid >> 8);
+    address[15] = (unsigned char)path->dlid;
   }
   if (!IN6_IS_ADDR_V4MAPPED((const struct in6_addr*)address)) {
     complain("The GID %s of the peer is not an IPv4 address. Check that the peer runs with SIDEWARP_VERBS_MODE=by-hand.",
              text_of(address, text));
     return EOPNOTSUPP;
-  }
-  if (!by_hand_gid(attributes->ah_attr.grh.sgid_index, &own) || (peer & 0xffff) == 0) {
-    return EINVAL;
   }
   int order = number != peer ? (number < peer ? -1 : 1) : memcmp(own.raw, address, sizeof own.raw);
   if (order == 0) {

@@ -167,6 +167,7 @@ static int query_port_extended(struct ibv_context* context, uint8_t port, struct
                                .port_cap_flags = IBV_PORT_CM_SUP,
                                .max_msg_sz = INT_MAX,
                                .pkey_tbl_len = 1,
+                               .lid = by_hand_mode() ? by_hand_lid() : 0,
                                .max_vl_num = 1,
                                .active_width = WIDTH_1X,
                                .active_speed = SPEED_10_GIGABIT,

@@ -177,6 +177,7 @@ bool by_hand_mode(void);
 /* Number of GIDs, and one of them. */
 int by_hand_gids(void);
 bool by_hand_gid(uint32_t index, union ibv_gid* gid);
+uint16_t by_hand_lid(void);
 /* Gives a new queue pair its number. Returns 0 or an errno. */
 int by_hand_add(struct queue_pair* qp);
 /* Number of the queue pair of a connection, or 0. */
