@@ -506,6 +506,12 @@ enum ibv_qp_state by_hand_state(struct queue_pair* qp, enum ibv_qp_state state) 
   return state == IBV_QPS_RTR && sends ? IBV_QPS_RTS : state;
 }
 
+bool by_hand_hides(const struct queue_pair* qp, const struct ring_completion* completion) {
+  return completion->tag == TAG_RECEIVE && (completion->flags & COMPLETION_FLAG_ERROR) == 0 && !atomic_load(&qp->failed) &&
+         (completion->status == COMPLETION_STATUS_FLUSHED ||
+          (completion->status == COMPLETION_STATUS_INVALID_REQUEST && atomic_load(&qp->ended)));
+}
+
 int by_hand_wait(struct queue_pair* qp) {
   struct timespec limit;
   clock_gettime(CLOCK_REALTIME, &limit);

@@ -441,6 +441,9 @@ static bool convert(struct ring_set* set, const struct ring_completion* from, st
     return false;
   }
   struct work_queue* queue = set->members[index].queue;
+  if (by_hand_mode() && queue->qp != NULL && by_hand_hides(queue->qp, from)) {
+    return false;
+  }
   memset(wc, 0, sizeof *wc);
   wc->status = from->status < sizeof statuses / sizeof *statuses ? statuses[from->status] : IBV_WC_GENERAL_ERR;
   wc->vendor_err = (uint32_t)from->status << 24 | (uint32_t)from->error_layer << 16 | (uint32_t)from->error_type << 8 |

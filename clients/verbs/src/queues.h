@@ -139,6 +139,8 @@ struct queue_pair {
   bool signal_all;
   _Atomic uint64_t posts;
   _Atomic bool ended;
+  /* The program has moved it to IBV_QPS_ERR, or the sidecar refused a work request. */
+  _Atomic bool failed;
   unsigned access;
   uint32_t ird, ord;
   /* Protects the handler. `changed` is signalled at the end of the connection. */
@@ -188,6 +190,8 @@ void by_hand_remove(struct queue_pair* qp);
 bool by_hand_modify(struct queue_pair* qp, const struct ibv_qp_attr* attributes, int mask, int* error);
 /* The state that ibv_query_qp tells. */
 enum ibv_qp_state by_hand_state(struct queue_pair* qp, enum ibv_qp_state state);
+/* True for the completion of a receive that the program does not get, because RoCE would not notice the peer's end. */
+bool by_hand_hides(const struct queue_pair* qp, const struct ring_completion* completion);
 /* Waits until a queue pair can send. Returns 0 or an errno. */
 int by_hand_wait(struct queue_pair* qp);
 void by_hand_after_fork(void);
