@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAIT_SECONDS = 15, CLOSE_SECONDS = 2, MAX_GIDS = 16, MAX_QUEUE_PAIRS = 256, MAX_HELD = 4, MAGIC = 0x53574248 };
+enum { WAIT_SECONDS = 15, CLOSE_SECONDS = 2, MAX_GIDS = 16, MAX_QUEUE_PAIRS = 256, MAGIC = 0x53574248 };
 
 /* A request whose queue pair does not know its peer yet. */
 struct request {
@@ -56,8 +56,8 @@ struct entry {
   int error;
   uint32_t peer;
   unsigned char address[16];
-  struct request held[MAX_HELD];
-  uint32_t next_held;
+  /* The last request that came in phase CREATED. */
+  struct request held;
 };
 
 static struct {
@@ -177,17 +177,12 @@ static void ignore_answer(void* argument, const union record* record) {
   (void)record;
 }
 
-static void reject(uint64_t request) {
+/* Rejects a request if there is one. Called without the lock. */
+static void reject(const struct request* request) {
   union record record = {0};
-  record.connect.request = request;
-  session_send(&record, CONTROL_REJECT, sizeof record.connect, ignore_answer, NULL);
-}
-
-static void reject_all(const struct request held[MAX_HELD]) {
-  for (int i = 0; i < MAX_HELD; i++) {
-    if (held[i].number != 0) {
-      reject(held[i].number);
-    }
+  record.connect.request = request->number;
+  if (request->number != 0) {
+    session_send(&record, CONTROL_REJECT, sizeof record.connect, ignore_answer, NULL);
   }
 }
 
@@ -215,7 +210,7 @@ static void on_answer(void* argument, const union record* record) {
     size_t room = sizeof *record - sizeof *failed;
     size_t length = failed->private_length < room ? failed->private_length : room;
     size_t text = failed->text_length < room - length ? failed->text_length : room - length;
-    complain("Queue pair %u does not reach queue pair %u of %s: %.*s Check that the peer runs with "
+    complain("Queue pair %u does not reach queue pair %u of %s: %.*s. Check that the peer runs with "
              "SIDEWARP_VERBS_MODE=by-hand, became ready to receive within 10 seconds, and accepts TCP connections.",
              entry->qp->base.qp_num, entry->peer, text_of(entry->address, address), (int)text,
              (const char*)failed->private_data + length);
@@ -276,10 +271,8 @@ static void on_request(void* argument, const union record* record) {
     accepting = argument_of(entry);
     refused.number = 0;
   } else if (entry != NULL && entry->phase == CREATED) {
-    /* Takes the place of the oldest one. */
-    struct request* place = &entry->held[entry->next_held++ % MAX_HELD];
-    refused = *place;
-    *place = request;
+    refused = entry->held;
+    entry->held = request;
   } else if (entry != NULL && entry->phase == WAITING) {
     char address[2][INET6_ADDRSTRLEN];
     complain("Queue pair %u expects queue pair %u of %s, and rejects queue pair %u of %s.", entry->qp->base.qp_num,
@@ -289,9 +282,7 @@ static void on_request(void* argument, const union record* record) {
   if (accepting != NULL) {
     accept_request(request.number, connection, accepting);
   }
-  if (refused.number != 0) {
-    reject(refused.number);
-  }
+  reject(&refused);
 }
 
 static void on_listener_end(void* argument, const union record* record) {
@@ -394,17 +385,17 @@ uint32_t by_hand_number(uint64_t connection) {
 }
 
 void by_hand_remove(struct queue_pair* qp) {
-  struct request held[MAX_HELD] = {0};
+  struct request held = {0};
   int before = lock();
   struct entry* entry = entry_of(qp->base.qp_num);
   bool is_open = false;
   if (entry != NULL && entry->qp == qp) {
     is_open = entry->phase == OPEN;
-    memcpy(held, entry->held, sizeof held);
+    held = entry->held;
     *entry = (struct entry){0};
   }
   unlock(before);
-  reject_all(held);
+  reject(&held);
   if (is_open) {
     /* What a queue pair of RoCE has sent has reached the peer, so this one does not abort the connection. */
     qp_close(&qp->base);
@@ -442,7 +433,6 @@ static int open_entry(struct queue_pair* qp, const struct ibv_qp_attr* attribute
     complain("Queue pair %u cannot be connected to itself.", number);
     return EOPNOTSUPP;
   }
-  struct request found = {0}, others[MAX_HELD] = {0};
   int before = lock();
   struct entry* entry = entry_of(number);
   if (entry == NULL || entry->phase != CREATED || atomic_load(&qp->ended)) {
@@ -451,22 +441,17 @@ static int open_entry(struct queue_pair* qp, const struct ibv_qp_attr* attribute
   }
   entry->peer = peer;
   memcpy(entry->address, address, sizeof entry->address);
-  for (int i = 0; i < MAX_HELD; i++) {
-    if (order > 0 && found.number == 0 && is_of_peer(entry, &entry->held[i])) {
-      found = entry->held[i];
-    } else {
-      others[i] = entry->held[i];
-    }
-  }
-  memset(entry->held, 0, sizeof entry->held);
-  entry->phase = order < 0 || found.number != 0 ? OPENING : WAITING;
+  struct request held = entry->held;
+  entry->held = (struct request){0};
+  bool accepts = order > 0 && is_of_peer(entry, &held);
+  entry->phase = order < 0 || accepts ? OPENING : WAITING;
   void* argument = argument_of(entry);
   qp_set_state(&qp->base, IBV_QPS_RTR);
   unlock(before);
-  reject_all(others);
-  if (found.number != 0) {
-    return accept_request(found.number, qp->connection, argument);
+  if (accepts) {
+    return accept_request(held.number, qp->connection, argument);
   }
+  reject(&held);
   if (order > 0) {
     return 0;
   }
@@ -544,15 +529,14 @@ __attribute__((destructor)) static void finish(void) {
   const struct timespec pause = {.tv_nsec = 1000000};
   int before = lock();
   for (int i = 0; i < MAX_QUEUE_PAIRS; i++) {
-    if (hand.entries[i].qp != NULL && hand.entries[i].phase == OPEN &&
-        !session_is_lost(hand.entries[i].qp->generation)) {
-      qp_close(&hand.entries[i].qp->base);
+    struct queue_pair* qp = hand.entries[i].phase == OPEN ? hand.entries[i].qp : NULL;
+    if (qp != NULL && !session_is_lost(qp->generation)) {
+      qp_close(&qp->base);
     }
   }
-  int left = CLOSE_SECONDS * 1000;
-  for (int i = 0; i < MAX_QUEUE_PAIRS; i++) {
-    while (hand.entries[i].qp != NULL && !session_is_lost(hand.entries[i].qp->generation) &&
-           __atomic_load_n(&hand.entries[i].qp->base.state, __ATOMIC_ACQUIRE) == IBV_QPS_SQD && left-- > 0) {
+  for (int i = 0, left = CLOSE_SECONDS * 1000; i < MAX_QUEUE_PAIRS; i++) {
+    const struct queue_pair* qp = hand.entries[i].qp;
+    while (qp != NULL && __atomic_load_n(&qp->base.state, __ATOMIC_ACQUIRE) == IBV_QPS_SQD && left-- > 0) {
       nanosleep(&pause, NULL);
     }
   }
