@@ -2,14 +2,14 @@
  * Copyright The Sidewarp Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * SIDEWARP_VERBS_MODE=by-hand: queue pairs that programs connect without rdma_cm. The device poses as RoCE, and its GIDs
- * are the IPv4 addresses of this machine. A program tells its peer a GID and the number of a queue pair, which are all
- * that a connection needs: bits 0 to 15 of the number are the TCP port of this process's listener. For programs that tell
- * a LID only, it is the last 16 bits of the first address, and both ends need the same first 16 bits.
+ * Queue pairs that programs connect without rdma_cm, with SIDEWARP_VERBS_MODE=by-hand. The device poses as RoCE, and
+ * its GIDs are the IPv4 addresses of this machine. A program tells its peer a GID and the number of a queue pair, and a
+ * connection needs nothing else: bits 0 to 15 of the number are the TCP port of this process's listener. The LID is the
+ * last 16 bits of the first address. It suffices for peers with the same first 16 bits.
  *
- * Of two queue pairs, the one with the lower number connects, once it becomes ready to receive, and names both in the
- * private data. The other one accepts, once it is ready to receive and knows its peer. Neither change of state waits for
- * the peer, because programs exchange numbers before, between and behind them. The first post to the send queue waits.
+ * Of two queue pairs, the one with the lower number connects once it becomes ready to receive. The private data names
+ * both. The other one accepts once it is ready to receive and knows its peer. Neither change of state waits for the
+ * peer, because programs exchange numbers before, between and behind them. The first post to the send queue waits.
  */
 #include "queues.h"
 
@@ -397,7 +397,7 @@ void by_hand_remove(struct queue_pair* qp) {
   unlock(before);
   reject(&held);
   if (is_open) {
-    /* What a queue pair of RoCE has sent has reached the peer, so this one does not abort the connection. */
+    /* Programs for RoCE expect that their completed work has reached the peer, so the connection is not aborted. */
     qp_close(&qp->base);
   }
 }
@@ -413,8 +413,8 @@ static int open_entry(struct queue_pair* qp, const struct ibv_qp_attr* attribute
     return EINVAL;
   }
   if (!path->is_global && path->dlid == 0) {
-    complain("A queue pair needs the GID or the LID of its peer. Use the program's option for a GID index, such as -g 0 "
-             "of ibv_rc_pingpong or -x 0 of perftest.");
+    complain("A queue pair needs the GID or the LID of its peer. Use the program's option for a GID index, such as -g "
+             "0 of ibv_rc_pingpong or -x 0 of perftest.");
     return EINVAL;
   }
   union ibv_gid gid = path->is_global ? path->grh.dgid : own;
@@ -424,7 +424,7 @@ static int open_entry(struct queue_pair* qp, const struct ibv_qp_attr* attribute
     address[15] = (unsigned char)path->dlid;
   }
   if (!IN6_IS_ADDR_V4MAPPED((const struct in6_addr*)address)) {
-    complain("The GID %s of the peer is not an IPv4 address. Check that the peer runs with SIDEWARP_VERBS_MODE=by-hand.",
+    complain("The peer's GID %s is not an IPv4 address. Check that the peer runs with SIDEWARP_VERBS_MODE=by-hand.",
              text_of(address, text));
     return EOPNOTSUPP;
   }
@@ -492,7 +492,8 @@ enum ibv_qp_state by_hand_state(struct queue_pair* qp, enum ibv_qp_state state) 
 }
 
 bool by_hand_hides(const struct queue_pair* qp, const struct ring_completion* completion) {
-  return completion->tag == TAG_RECEIVE && (completion->flags & COMPLETION_FLAG_ERROR) == 0 && !atomic_load(&qp->failed) &&
+  return completion->tag == TAG_RECEIVE && (completion->flags & COMPLETION_FLAG_ERROR) == 0 &&
+         !atomic_load(&qp->failed) &&
          (completion->status == COMPLETION_STATUS_FLUSHED ||
           (completion->status == COMPLETION_STATUS_INVALID_REQUEST && atomic_load(&qp->ended)));
 }

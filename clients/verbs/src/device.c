@@ -190,7 +190,7 @@ int ibv_query_port(struct ibv_context* context, uint8_t port, struct _compat_ibv
                              offsetof(struct ibv_port_attr, port_cap_flags2));
 }
 
-/* An iWARP device has one GID: its hardware address. Without an address, by hand there is none. */
+/* An iWARP device has one GID: its hardware address. */
 int ibv_query_gid(struct ibv_context* context, uint8_t port, int index, union ibv_gid* gid) {
   (void)context;
   device_get();
@@ -224,7 +224,8 @@ ssize_t _ibv_query_gid_table(struct ibv_context* context, struct ibv_gid_entry* 
                              size_t size) {
   int number = gid_count(), error = count < (size_t)number ? EINVAL : 0;
   for (int i = 0; i < number && error == 0; i++) {
-    error = _ibv_query_gid_ex(context, 1, (uint32_t)i, (struct ibv_gid_entry*)((char*)entries + (size_t)i * size), flags, size);
+    struct ibv_gid_entry* entry = (struct ibv_gid_entry*)((char*)entries + (size_t)i * size);
+    error = _ibv_query_gid_ex(context, 1, (uint32_t)i, entry, flags, size);
   }
   return error == 0 ? number : -error;
 }
