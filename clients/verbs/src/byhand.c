@@ -446,6 +446,7 @@ static int open_entry(struct queue_pair* qp, const struct ibv_qp_attr* attribute
   bool accepts = order > 0 && is_of_peer(entry, &held);
   entry->phase = order < 0 || accepts ? OPENING : WAITING;
   void* argument = argument_of(entry);
+  atomic_store(&qp->ignores_end, true);
   qp_set_state(&qp->base, IBV_QPS_RTR);
   unlock(before);
   if (accepts) {
@@ -492,8 +493,8 @@ enum ibv_qp_state by_hand_state(struct queue_pair* qp, enum ibv_qp_state state) 
 }
 
 bool by_hand_hides(const struct queue_pair* qp, const struct ring_completion* completion) {
-  return completion->tag == TAG_RECEIVE && (completion->flags & COMPLETION_FLAG_ERROR) == 0 &&
-         !atomic_load(&qp->failed) &&
+  return atomic_load(&qp->ignores_end) && completion->tag == TAG_RECEIVE &&
+         (completion->flags & COMPLETION_FLAG_ERROR) == 0 &&
          (completion->status == COMPLETION_STATUS_FLUSHED ||
           (completion->status == COMPLETION_STATUS_INVALID_REQUEST && atomic_load(&qp->ended)));
 }

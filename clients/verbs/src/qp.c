@@ -431,7 +431,7 @@ void qp_close(struct ibv_qp* base) {
 }
 
 void qp_fail(struct queue_pair* qp) {
-  atomic_store(&qp->failed, true);
+  atomic_store(&qp->ignores_end, false);
   qp_set_state(&qp->base, IBV_QPS_ERR);
   if (!atomic_load(&qp->ended)) {
     abort_connection(qp->connection);

@@ -139,8 +139,8 @@ struct queue_pair {
   bool signal_all;
   _Atomic uint64_t posts;
   _Atomic bool ended;
-  /* The program has moved it to IBV_QPS_ERR, or the sidecar refused a work request. */
-  _Atomic bool failed;
+  /* It is connected by hand, and qp_fail was not called. */
+  _Atomic bool ignores_end;
   unsigned access;
   uint32_t ird, ord;
   /* Protects the handler. `changed` is signalled at the end of the connection. */
