@@ -413,8 +413,8 @@ static int open_entry(struct queue_pair* qp, const struct ibv_qp_attr* attribute
     return EINVAL;
   }
   if (!path->is_global && path->dlid == 0) {
-    complain("A queue pair needs the GID or the LID of its peer. Use the program's option for a GID index, such as -g "
-             "0 of ibv_rc_pingpong or -x 0 of perftest.");
+    complain("A queue pair needs the GID or the LID of its peer. Check that the peer runs with "
+             "SIDEWARP_VERBS_MODE=by-hand, or use the program's option for a GID index, such as -x of perftest.");
     return EINVAL;
   }
   union ibv_gid gid = path->is_global ? path->grh.dgid : own;
@@ -536,11 +536,16 @@ __attribute__((destructor)) static void finish(void) {
       qp_close(&qp->base);
     }
   }
-  for (int i = 0, left = CLOSE_SECONDS * 1000; i < MAX_QUEUE_PAIRS; i++) {
-    const struct queue_pair* qp = hand.entries[i].qp;
-    while (qp != NULL && __atomic_load_n(&qp->base.state, __ATOMIC_ACQUIRE) == IBV_QPS_SQD && left-- > 0) {
-      nanosleep(&pause, NULL);
-    }
-  }
   unlock(before);
+  bool closing = true;
+  for (int left = CLOSE_SECONDS * 1000; left > 0 && closing; left--) {
+    closing = false;
+    before = lock();
+    for (int i = 0; i < MAX_QUEUE_PAIRS; i++) {
+      const struct queue_pair* qp = hand.entries[i].qp;
+      closing |= qp != NULL && __atomic_load_n(&qp->base.state, __ATOMIC_ACQUIRE) == IBV_QPS_SQD;
+    }
+    unlock(before);
+    nanosleep(&pause, NULL);
+  }
 }
