@@ -3,6 +3,7 @@
 
 package io.sidewarp.common.status;
 
+import io.sidewarp.common.Json;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * Data of the status page as JSON: facts about the program, and tables of its objects. The page knows the kinds of
@@ -68,7 +70,7 @@ public final class StatusDocument {
 
     /** Adds a fact about the whole program. */
     public StatusDocument fact(String name, Kind kind, Object value) {
-        facts.add(members("name", name, "kind", kind, "value", value));
+        facts.add(members("name", name, "kind", kind, "value", json(value)));
         return this;
     }
 
@@ -120,7 +122,7 @@ public final class StatusDocument {
                 throw new IllegalArgumentException(values.length + " values for " + columns.size() + " columns");
             }
             if (rows.size() < MAX_ROWS) {
-                rows.add(List.of(values));
+                rows.add(Stream.of(values).map(StatusDocument::json).toList());
             } else {
                 left++;
             }
@@ -154,10 +156,7 @@ public final class StatusDocument {
 
     /** Returns the JSON, in UTF-8. */
     public byte[] toJson() {
-        StringBuilder text = new StringBuilder();
-        append(
-                text,
-                members(
+        return Json.write(members(
                         "title",
                         title,
                         "time",
@@ -169,8 +168,12 @@ public final class StatusDocument {
                         "facts",
                         facts,
                         "tables",
-                        tables.stream().map(Table::toMap).toList()));
-        return text.toString().getBytes(StandardCharsets.UTF_8);
+                        tables.stream().map(Table::toMap).toList()))
+                .getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static Object json(Object value) {
+        return value instanceof State state ? members("text", state.text, "tone", state.tone) : value;
     }
 
     private static Map<String, Object> members(Object... namesAndValues) {
@@ -179,49 +182,5 @@ public final class StatusDocument {
             members.put((String) namesAndValues[i], namesAndValues[i + 1]);
         }
         return members;
-    }
-
-    private static void append(StringBuilder text, Object value) {
-        switch (value) {
-            case Map<?, ?> map -> {
-                String separator = "{";
-                for (Map.Entry<?, ?> member : map.entrySet()) {
-                    text.append(separator);
-                    quote(text, String.valueOf(member.getKey()));
-                    text.append(':');
-                    append(text, member.getValue());
-                    separator = ",";
-                }
-                text.append(map.isEmpty() ? "{}" : "}");
-            }
-            case List<?> list -> {
-                String separator = "[";
-                for (Object element : list) {
-                    text.append(separator);
-                    append(text, element);
-                    separator = ",";
-                }
-                text.append(list.isEmpty() ? "[]" : "]");
-            }
-            case State state -> append(text, members("text", state.text, "tone", state.tone));
-            case Integer number -> text.append(number);
-            case Long number -> text.append(number);
-            default -> quote(text, String.valueOf(value));
-        }
-    }
-
-    private static void quote(StringBuilder text, String string) {
-        text.append('"');
-        string.chars().forEach(unit -> {
-            char c = (char) unit;
-            if (c == '"' || c == '\\') {
-                text.append('\\').append(c);
-            } else if (c < ' ' || c > '~') {
-                text.append("\\u").append("%04x".formatted(unit));
-            } else {
-                text.append(c);
-            }
-        });
-        text.append('"');
     }
 }

@@ -38,7 +38,7 @@ class StatusDocumentTest {
     void anyTextIsEscaped() {
         document.problem("\"\\\n</script>\u2028\ud800");
 
-        assertThat(json()).contains("\"problem\":\"\\\"\\\\\\u000a</script>\\u2028\\ud800\"");
+        assertThat(json()).contains("\"problem\":\"\\\"\\\\\\n</script>\u2028\\ud800\"");
     }
 
     @Test

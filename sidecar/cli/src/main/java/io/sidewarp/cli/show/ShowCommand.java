@@ -5,11 +5,11 @@ package io.sidewarp.cli.show;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Sidewarp;
-import io.sidewarp.cli.text.Json;
 import io.sidewarp.cli.text.Listing;
 import io.sidewarp.cli.text.LiveView;
 import io.sidewarp.cli.text.Times;
 import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.common.Json;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;

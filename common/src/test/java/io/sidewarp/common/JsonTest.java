@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.cli.text;
+package io.sidewarp.common;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
