@@ -6,6 +6,7 @@ package io.sidewarp.helm;
 import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
@@ -136,8 +137,11 @@ class ManifestsTest {
                     objects.stream().flatMap(ManifestsTest::pods).toList();
 
             assertThat(pods).as(manifest.toString()).isNotEmpty().allSatisfy(pod -> {
+                Container container = pod.getSpec().getContainers().getFirst();
                 assertThat(pod.getMetadata().getAnnotations()).containsEntry("sidewarp.io/inject", "enabled");
-                assertThat(pod.getSpec().getContainers().getFirst().getCommand())
+                assertThat(Chart.root().resolve(dockerfile(container.getImage())))
+                        .exists();
+                assertThat(container.getCommand())
                         .filteredOn(word -> word.startsWith("/examples/"))
                         .hasSize(1)
                         .allSatisfy(program -> assertThat(Chart.root().resolve(program.substring(1)))
@@ -153,6 +157,11 @@ class ManifestsTest {
                                     .getSelector()
                                     .equals(pod.getMetadata().getLabels())));
         }
+    }
+
+    /** Returns the file that examples/README.md names for an image. */
+    private static String dockerfile(String image) {
+        return image.replaceFirst("registry\\.example\\.com/examples-(\\w+):1", "examples/$1.Dockerfile");
     }
 
     private static Stream<PodTemplateSpec> pods(HasMetadata object) {
