@@ -1211,7 +1211,7 @@ static void on_answer(void* argument, const union record* record, bool accepting
     identifier->state = ENDED;
     if (qp != NULL) {
       qp_set_state(qp, IBV_QPS_ERR);
-      if (record != NULL) {
+      if (record != NULL && accepting) {
         /* Flushes the posted receives. The connection of a request that the peer gave up has not begun. */
         disconnect(identifier->connection, true);
       }
