@@ -19,7 +19,6 @@ import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.ReadDepths;
 import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.TlsAttributes;
-import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -28,9 +27,6 @@ import org.jspecify.annotations.Nullable;
  * the listener decides which peers get so far.
  */
 final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener, TlsListener {
-
-    private static final byte[] TLS_REQUIRED = "TLS is required here".getBytes(StandardCharsets.US_ASCII);
-    private static final byte[] NOT_PERMITTED = "this identity is not permitted".getBytes(StandardCharsets.US_ASCII);
 
     private final SoftwareTcpListener listener;
     private final TcpTransport transport;
@@ -86,12 +82,12 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
             deny(
                     "the peer at " + remoteAddress()
                             + " connected without TLS, and this listener needs it; enable security at the peer",
-                    TLS_REQUIRED);
+                    SecurityDenial.TLS_REQUIRED.reason());
         } else if (tls != null && !security().peers().test(tls.peer())) {
             deny(
                     "the peer at " + remoteAddress() + " is " + tls.peer()
                             + ", which this listener does not permit; permit that peer if it should connect",
-                    NOT_PERMITTED);
+                    SecurityDenial.NOT_PERMITTED.reason());
         } else if (!ask()) {
             refuseOnLoop();
         }

@@ -245,7 +245,12 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
 
     @Override
     public void onRejected(MpaStartup reply) {
-        rejected(reply.privateData(), reply.peer());
+        SecurityDenial.of(reply.privateData())
+                .ifPresentOrElse(
+                        denial -> fail(new ConnectionFailedException(
+                                Kind.PROTOCOL,
+                                "the listener at " + remote() + " refused the connection: " + denial.advice())),
+                        () -> rejected(reply.privateData(), reply.peer()));
     }
 
     @Override

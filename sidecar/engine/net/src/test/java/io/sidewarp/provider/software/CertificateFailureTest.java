@@ -76,7 +76,8 @@ final class CertificateFailureTest {
         assertFails(
                 good("cart"),
                 expired("db"),
-                "the certificate of the peer \\(spiffe://example.org/ns/shop/sa/db\\) expired at .*; renew it at the peer",
+                "the certificate of the peer \\(spiffe://example.org/ns/shop/sa/db\\) expired at .*; renew it at the"
+                        + " peer",
                 "the peer refuses the certificate of this side, spiffe://example.org/ns/shop/sa/db valid until .*"
                         + "certificate_expired.*Renew it");
     }
@@ -86,7 +87,8 @@ final class CertificateFailureTest {
         assertFails(
                 expired("cart"),
                 good("db"),
-                "the peer refuses the certificate of this side, spiffe://example.org/ns/shop/sa/cart valid until .*Renew it",
+                "the peer refuses the certificate of this side, spiffe://example.org/ns/shop/sa/cart valid until"
+                        + " .*Renew it",
                 "the certificate of the peer \\(spiffe://example.org/ns/shop/sa/cart\\) expired at");
     }
 
@@ -152,7 +154,7 @@ final class CertificateFailureTest {
             assertThat(client.queuePair.connect(listener, TlsBed.asking(REQUIRED)))
                     .failsWithin(TlsBed.PATIENCE_SECONDS, TimeUnit.SECONDS)
                     .withThrowableThat()
-                    .withMessageContaining("rejected");
+                    .withMessageContaining("it does not permit the identity of this side; permit that identity");
 
             assertThat(bed.listenerFailure())
                     .contains("is spiffe://example.org/ns/shop/sa/cart, which this listener does not permit");

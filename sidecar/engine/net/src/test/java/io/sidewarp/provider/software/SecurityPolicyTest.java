@@ -127,7 +127,7 @@ final class SecurityPolicyTest {
         CompletableFuture<ConnectionAttributes> connected = client.queuePair.connect(listening.localAddress(), asking);
 
         if (outcome.equals("refused")) {
-            assertThatThrownBy(() -> connected.get(20, TimeUnit.SECONDS)).hasMessageMatching("(?s).*(TLS|rejected).*");
+            assertThatThrownBy(() -> connected.get(20, TimeUnit.SECONDS)).hasMessageContaining("TLS");
             assertThat(requests).isEmpty();
             assertThat(failedStartups).anyMatch(message -> message.contains("TLS"));
             return;
