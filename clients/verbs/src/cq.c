@@ -478,8 +478,10 @@ static bool convert(struct ring_set* set, const struct ring_completion* from, st
     }
   }
   if (is_refusal && queue->qp != NULL) {
-    if (atomic_load(&queue->qp->ended) || __atomic_load_n(&queue->qp->base.state, __ATOMIC_RELAXED) == IBV_QPS_ERR) {
-      /* The program knows already, and the sidecar may know the connection no more. */
+    enum ibv_qp_state state = __atomic_load_n(&queue->qp->base.state, __ATOMIC_RELAXED);
+    bool is_late = state == IBV_QPS_SQD && from->status == COMPLETION_STATUS_INVALID_REQUEST;
+    if (atomic_load(&queue->qp->ended) || state == IBV_QPS_ERR || is_late) {
+      /* The program knows already, and the sidecar may know the connection no more, or closes it behind earlier work. */
       wc->status = IBV_WC_WR_FLUSH_ERR;
     } else {
       explain(set, from, queue->qp);

@@ -324,7 +324,9 @@ static int post_receives(struct work_queue* queue, uint64_t number, uint32_t fla
     }
     struct ring_entry* entry = &block_at(&writer, 0)->entry;
     if (error == 0) {
-      entry->connection = number;
+      /* `after_posts` of a close counts the entries of the connection in both rings, so a later receive names none. */
+      bool is_late = queue->qp != NULL && __atomic_load_n(&queue->qp->base.state, __ATOMIC_RELAXED) == IBV_QPS_SQD;
+      entry->connection = is_late ? 0 : number;
       entry->opcode = WORK_OPCODE_RECEIVE;
       entry->tag = TAG_RECEIVE;
       entry->remote_stag = 0;
@@ -424,8 +426,21 @@ static void abort_connection(uint64_t connection) {
 void qp_close(struct ibv_qp* base) {
   struct queue_pair* qp = (struct queue_pair*)base;
   enum ibv_qp_state expected = IBV_QPS_RTS;
-  if (__atomic_compare_exchange_n(&base->state, &expected, IBV_QPS_SQD, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    union record record = {.disconnect = {.connection = qp->connection, .after_posts = qp_posts(base)}};
+  /* Each receive is counted, or sees the state. */
+  pthread_mutex_t* receiving = qp->receives.set == NULL ? NULL : &qp->receives.set->receives.lock;
+  int cancel;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+  if (receiving != NULL) {
+    pthread_mutex_lock(receiving);
+  }
+  bool closes =
+      __atomic_compare_exchange_n(&base->state, &expected, IBV_QPS_SQD, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  union record record = {.disconnect = {.connection = qp->connection, .after_posts = qp_posts(base)}};
+  if (receiving != NULL) {
+    pthread_mutex_unlock(receiving);
+  }
+  pthread_setcancelstate(cancel, NULL);
+  if (closes) {
     session_send(&record, CONTROL_DISCONNECT, sizeof record.disconnect, ignore, NULL);
   }
 }

@@ -539,6 +539,34 @@ static void acceptOfAnAbandonedRequestFlushesReceives(void) {
   rdma_destroy_event_channel(passive);
 }
 
+static void receivesBehindTheDisconnectLoseNoSends(void) {
+  enum { ROUNDS = 50, SENDS = 4 };
+  for (int round = 0; round < ROUNDS; round++) {
+    struct pair pair = connect_pair();
+    struct ibv_send_wr send = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad_send;
+    struct ibv_recv_wr receive = {.wr_id = 1}, *bad;
+    struct ibv_wc completion;
+    for (int i = 0; i < SENDS; i++) {
+      CHECK(ibv_post_recv(pair.accepted->qp, &receive, &bad) == 0);
+    }
+    for (int i = 0; i < SENDS; i++) {
+      CHECK(ibv_post_send(pair.connected->qp, &send, &bad_send) == 0);
+    }
+    CHECK(rdma_disconnect(pair.connected) == 0);
+    for (int i = 0; i < SENDS; i++) {
+      CHECK(ibv_post_recv(pair.connected->qp, &receive, &bad) == 0);
+    }
+    for (int i = 0; i < SENDS; i++) {
+      CHECK(rdma_get_send_comp(pair.connected, &completion) == 1 && completion.status == IBV_WC_SUCCESS);
+      CHECK(rdma_get_recv_comp(pair.accepted, &completion) == 1 && completion.status == IBV_WC_SUCCESS);
+      CHECK(rdma_get_recv_comp(pair.connected, &completion) == 1 && completion.status == IBV_WC_WR_FLUSH_ERR);
+    }
+    expect(pair.active, RDMA_CM_EVENT_DISCONNECTED);
+    expect(pair.passive, RDMA_CM_EVENT_DISCONNECTED);
+    destroy_pair(pair);
+  }
+}
+
 static void identifiersAreDeadInAChild(void) {
   struct pair pair = connect_pair();
   struct sockaddr_in address = loopback(0);
@@ -581,6 +609,7 @@ int main(int count, char** arguments) {
       TEST(requestWithoutListenIsRejected),
       TEST(acceptOutlivesItsListener),
       TEST(acceptOfAnAbandonedRequestFlushesReceives),
+      TEST(receivesBehindTheDisconnectLoseNoSends),
       TEST(rejectionBringsPrivateData),
       TEST(destroyedRequestIsRejected),
       TEST(destroyedListenerRejectsItsRequests),
