@@ -167,6 +167,20 @@ protoc-gen-go-grpc protoc-gen-go-grpc
 /usr/share/gocode/src/google.golang.org/protobuf golang-google-protobuf-dev
 /usr/share/gocode/src/github.com/golang/protobuf/proto/registry.go golang-github-golang-protobuf-1-5-dev'
 
+# Additional tools for the tests of the verbs library, which also needs some of the tools above: headers, and programs
+# that use verbs.
+readonly VERBS_TOOLS='infiniband/verbs.h libibverbs-dev
+rdma/rdma_cma.h librdmacm-dev
+ibv_devinfo ibverbs-utils
+rping rdmacm-utils
+ib_write_bw perftest
+qperf qperf
+fio fio
+fi_pingpong libfabric-bin
+mpirun openmpi-bin
+/usr/lib/python3/dist-packages/mpi4py python3-mpi4py
+/usr/lib/python3/dist-packages/pyverbs python3-pyverbs'
+
 # Additional tools for the virtual machine with Linux soft-iWARP. Without these tools its tests are skipped.
 readonly SIW_TOOLS='qemu-system-x86_64 qemu-system-x86
 gcc-12 gcc-12
@@ -248,6 +262,7 @@ need_test_tools() {
   need_tools 'the tests of images' "$IMAGE_TOOLS"
   want_tools 'the tests of the Python client' "$PYTHON_TOOLS"
   want_tools 'the tests of the Go module' "$GO_TOOLS"
+  need_tools 'the tests of the verbs library' "$VERBS_TOOLS"
   want_siw_tools
   want_tools "the checks of the chart's Prometheus rules" "$CHART_TOOLS"
   want_tools 'the test of profiles' "$PROFILE_TOOLS"

@@ -197,7 +197,7 @@ public final class TestNetwork implements AutoCloseable {
         }
     }
 
-    private static void ip(String... arguments) {
+    static void ip(String... arguments) {
         String[] command = new String[arguments.length + 1];
         command[0] = "ip";
         System.arraycopy(arguments, 0, command, 1, arguments.length);

@@ -1,0 +1,465 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.e2e.network.OneNamespace;
+import io.sidewarp.e2e.support.Directories;
+import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.OwnedProcess;
+import io.sidewarp.e2e.support.Patience;
+import io.sidewarp.e2e.support.Programs;
+import io.sidewarp.e2e.support.SidecarProcess;
+import io.sidewarp.e2e.support.Tools;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Runs programs that nobody here wrote over the verbs library, between two packaged sidecars. The programs are those of
+ * Debian, unchanged.
+ */
+@ExtendWith(Logs.class)
+class VerbsProgramsIT {
+
+    private static final Path BUILT = Programs.output().resolveSibling("verbs");
+
+    /** Debian's, whatever is on the PATH: it has the modules of Debian's packages. */
+    private static final String PYTHON = "/usr/bin/python3";
+
+    private static final int CONNECTIONS = 100;
+
+    private static OneNamespace network;
+    private static SidecarProcess left;
+    private static SidecarProcess right;
+    private static int lastPort = 20_000;
+
+    @BeforeAll
+    static void buildLibraryAndStartSidecars() {
+        Tools.need("gcc", "gcc");
+        Tools.needFile("/usr/include/infiniband/verbs.h", "libibverbs-dev");
+        Tools.needFile("/usr/include/rdma/rdma_cma.h", "librdmacm-dev");
+        OwnedProcess build = OwnedProcess.start(
+                "verbs-build",
+                List.of(Programs.root().resolve("clients/verbs/build").toString(), BUILT.toString()));
+        assertThat(build.awaitExit()).as(build.text()).isZero();
+        network = OneNamespace.open();
+        left = SidecarProcess.with("left").prefix(network.prefix()).start();
+        right = SidecarProcess.with("right").prefix(network.prefix()).start();
+    }
+
+    @AfterAll
+    static void stopSidecars() {
+        // A sidecar is missing where a tool is.
+        for (SidecarProcess sidecar : Arrays.asList(left, right)) {
+            if (sidecar != null) {
+                sidecar.close();
+            }
+        }
+        if (network != null) {
+            network.close();
+        }
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        Patience.await("the shared volumes are empty again").untilAsserted(() -> {
+            assertThat(left.volumeFiles()).isEmpty();
+            assertThat(right.volumeFiles()).isEmpty();
+        });
+    }
+
+    @Test
+    void devicesAreListed() {
+        Tools.need("ibv_devinfo", "ibverbs-utils");
+        assertThat(finish(start(left, "ibv_devices"))).contains("sidewarp0");
+        assertThat(finish(start(left, "ibv_devinfo", "-v")))
+                .contains("sidewarp0", "iWARP", "PORT_ACTIVE")
+                .contains("max_qp:");
+    }
+
+    @Test
+    void pyverbsQueriesTheDevice() {
+        Tools.needFile("/usr/lib/python3/dist-packages/pyverbs", "python3-pyverbs");
+        String program = """
+                import pyverbs.device as device, pyverbs.enums as e
+                from pyverbs.pd import PD
+                from pyverbs.mr import MR
+                from pyverbs.cq import CQ, CompChannel
+                names = [d.name.decode() for d in device.get_device_list()]
+                with device.Context(name=names[0]) as context:
+                    attributes = context.query_device()
+                    print(names, attributes.max_qp > 0, context.query_port(1).state == e.IBV_PORT_ACTIVE)
+                    with PD(context) as domain, MR(domain, 4096, e.IBV_ACCESS_LOCAL_WRITE) as region:
+                        region.write(b"hello", 5)
+                        print(region.read(5, 0), region.lkey != 0)
+                    with CompChannel(context) as channel, CQ(context, 16, channel=channel) as queue:
+                        print(queue.poll())
+                """;
+        assertThat(finish(start(left, PYTHON, "-c", program)))
+                .contains("['sidewarp0'] True True", "b'hello' True", "(0, [])");
+    }
+
+    @Test
+    void rpingValidatesData() {
+        int port = nextPort();
+        OwnedProcess server = listen(port, "rping", "-s", "-V", "-C", "1000", "-S", "1000");
+        OwnedProcess client = start(right, "rping", "-c", "-v", "-V", "-C", "1000", "-S", "1000", "-a",
+                OneNamespace.ADDRESS, "-p", text(port));
+        assertThat(finish(client).lines().filter(line -> line.contains("rdma-ping-")))
+                .hasSize(1000);
+        assertThat(finish(server)).doesNotContain("error", "mismatch");
+    }
+
+    @Test
+    void persistentServerTakesManyClients() {
+        int port = nextPort();
+        try (OwnedProcess server = listen(port, "rping", "-s", "-P")) {
+            for (int i = 0; i < 3; i++) {
+                assertThat(finish(start(right, "rping", "-c", "-v", "-C", "10", "-a", OneNamespace.ADDRESS, "-p",
+                                text(port)))
+                        .lines()
+                        .filter(line -> line.contains("rdma-ping-"))).hasSize(10);
+            }
+            server.interrupt();
+            server.awaitExit();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, CONNECTIONS})
+    void ucmatoseSendsBothWays(int connections) {
+        int port = nextPort();
+        OwnedProcess server = listen(port, "ucmatose", "-c", text(connections), "-C", "10", "-S", "1000");
+        OwnedProcess client = start(right, "ucmatose", "-s", OneNamespace.ADDRESS, "-c", text(connections), "-C", "10",
+                "-S", "1000", "-p", text(port));
+        assertThat(finish(client)).contains("data transfers complete", "return status 0");
+        assertThat(finish(server)).contains("data transfers complete", "return status 0");
+    }
+
+    @Test
+    void rdmaClientTalksToRdmaServer() {
+        int port = nextPort();
+        OwnedProcess server = listen(port, "rdma_server");
+        OwnedProcess client = start(right, "rdma_client", "-s", OneNamespace.ADDRESS, "-p", text(port));
+        assertThat(finish(client)).contains("rdma_client: end 0");
+        assertThat(finish(server)).contains("rdma_server: end 0");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "ib_write_bw, 65536, 4",
+        "ib_read_bw, 65536, 4",
+        "ib_send_bw, 65536, 4",
+        "ib_atomic_bw, 8, 4",
+        "ib_write_lat, 8, 1",
+        "ib_read_lat, 8, 1",
+        "ib_send_lat, 8, 1",
+        "ib_atomic_lat, 8, 1"
+    })
+    void perftestMeasures(String test, int size, int queuePairs) {
+        Tools.need(test, "perftest");
+        int port = nextPort();
+        List<String> command = new ArrayList<>(List.of(test, "-R", "-F", "-n", "1000", "-p", text(port)));
+        if (!test.contains("atomic")) {
+            command.addAll(List.of("-s", text(size)));
+        }
+        if (queuePairs > 1) {
+            command.addAll(List.of("-q", text(queuePairs)));
+        }
+        OwnedProcess server = start(left, command.toArray(String[]::new));
+        awaitListening(port, server);
+        command.add(OneNamespace.ADDRESS);
+        String said = finish(start(right, command.toArray(String[]::new)));
+        assertThat(said).containsPattern("(?m)^ " + size + " +" + queuePairs * 1000 + " ");
+        finish(server);
+    }
+
+    @Test
+    void perftestUsesSharedReceiveQueues() {
+        Tools.need("ib_send_bw", "perftest");
+        int port = nextPort();
+        String[] command = {"ib_send_bw", "-R", "-F", "-n", "1000", "-q", "4", "--use-srq", "-p", text(port)};
+        OwnedProcess server = start(left, command);
+        awaitListening(port, server);
+        assertThat(finish(start(right, append(command, OneNamespace.ADDRESS)))).containsPattern("(?m)^ 65536 +4000 ");
+        finish(server);
+    }
+
+    @Test
+    void perftestUsesMemoryOfTheVolume() throws IOException {
+        Tools.need("ib_write_bw", "perftest");
+        int port = nextPort();
+        List<OwnedProcess> sides = new ArrayList<>();
+        for (SidecarProcess side : List.of(left, right)) {
+            Path file = side.volume().resolve("memory");
+            Files.write(file, new byte[4 << 20]);
+            List<String> command = new ArrayList<>(List.of(
+                    "ib_write_bw", "-R", "-F", "-n", "1000", "--mmap", file.toString(), "-p", text(port)));
+            if (side == right) {
+                command.add(OneNamespace.ADDRESS);
+            }
+            sides.add(start(side, command.toArray(String[]::new)));
+            if (side == left) {
+                awaitListening(port, sides.getFirst());
+            }
+        }
+        assertThat(finish(sides.getLast())).containsPattern("(?m)^ 65536 +1000 ");
+        finish(sides.getFirst());
+        for (SidecarProcess side : List.of(left, right)) {
+            Files.delete(side.volume().resolve("memory"));
+        }
+    }
+
+    @Test
+    void qperfMeasures() {
+        Tools.need("qperf", "qperf");
+        int port = nextPort();
+        try (OwnedProcess server = start(left, "qperf", "-lp", text(port))) {
+            awaitListening(port, server);
+            assertThat(finish(start(right, "qperf", OneNamespace.ADDRESS, "-lp", text(port), "-cm1", "-t", "1",
+                            "rc_bw", "rc_lat", "rc_rdma_write_bw", "rc_rdma_read_bw")))
+                    .contains("rc_bw:", "rc_lat:", "rc_rdma_write_bw:", "rc_rdma_read_bw:")
+                    .doesNotContain("failed", "error");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"write", "read"})
+    void fioMovesFiles(String verb) throws IOException {
+        Tools.need("fio", "fio");
+        int port = nextPort();
+        Path directory = Directories.temporary("fio-" + verb);
+        Path receiver = directory.resolve("receiver.fio");
+        Files.writeString(receiver, """
+                [global]
+                ioengine=rdma
+                port=%d
+                bs=64k
+                size=64m
+                [receiver]
+                rw=read
+                iodepth=16
+                """.formatted(port));
+        Path sender = directory.resolve("sender.fio");
+        Files.writeString(sender, """
+                [global]
+                ioengine=rdma
+                hostname=%s
+                port=%d
+                verb=%s
+                bs=64k
+                size=64m
+                [sender]
+                rw=%s
+                iodepth=8
+                """.formatted(OneNamespace.ADDRESS, port, verb, verb));
+        OwnedProcess server = start(left, "fio", receiver.toString());
+        awaitListening(port, server);
+        assertThat(finish(start(right, "fio", sender.toString()))).contains("err= 0", "io=64.0MiB");
+        assertThat(finish(server)).contains("err= 0");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"verbs", "verbs;ofi_rxm"})
+    void libfabricPingPongs(String provider) {
+        Tools.need("fi_pingpong", "libfabric-bin");
+        String[] command = {
+            "fi_pingpong", "-p", provider, "-e", provider.contains("rxm") ? "rdm" : "msg", "-c", "-I", "100"
+        };
+        int port = nextPort();
+        OwnedProcess server = start(left, append(command, "-B", text(port)));
+        awaitListening(port, server);
+        assertThat(finish(start(right, append(command, "-P", text(port), OneNamespace.ADDRESS))))
+                .containsPattern("(?m)^1m? .*")
+                .contains("64k");
+        finish(server);
+    }
+
+    @Test
+    void openMpiReduces() {
+        Tools.need("mpirun", "openmpi-bin");
+        Tools.needFile("/usr/lib/python3/dist-packages/mpi4py", "python3-mpi4py");
+        String program = """
+                from mpi4py import MPI
+                import numpy
+                world = MPI.COMM_WORLD
+                for length in (1, 1000, 1000000):
+                    total = numpy.empty(length)
+                    world.Allreduce(numpy.full(length, world.rank + 1.0), total)
+                    assert (total == 10).all()
+                peer = world.rank ^ 1
+                for i in range(100):
+                    data = world.sendrecv((world.rank, i), dest=peer, source=peer)
+                    assert data == (peer, i)
+                print("rank", world.rank, "of", world.size, "done")
+                """;
+        List<String> command = new ArrayList<>(List.of(
+                "mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "cm", "--mca", "mtl", "ofi",
+                "--mca", "mtl_ofi_provider_include", "verbs;ofi_rxm"));
+        for (SidecarProcess side : List.of(left, right)) {
+            if (side == right) {
+                command.add(":");
+            }
+            command.addAll(List.of("-n", "2", "env"));
+            command.addAll(environment(side));
+            command.addAll(List.of(PYTHON, "-c", program));
+        }
+        List<String> whole = new ArrayList<>(network.prefix());
+        whole.addAll(command);
+        OwnedProcess run = OwnedProcess.start("mpirun", whole);
+        assertThat(finish(run)).contains("rank 0 of 4 done", "rank 3 of 4 done");
+    }
+
+    @Test
+    void rstreamVerifiesData() {
+        Tools.need("rstream", "rdmacm-utils");
+        int port = nextPort();
+        OwnedProcess server = listen(port, "rstream", "-T", "b", "-T", "v", "-C", "100", "-S", "65536");
+        assertThat(finish(start(right, "rstream", "-s", OneNamespace.ADDRESS, "-T", "b", "-T", "v", "-C", "100", "-S",
+                        "65536", "-p", text(port))))
+                .contains("64k");
+        finish(server);
+    }
+
+    @Test
+    void rcopyCopiesFile() throws IOException {
+        Tools.need("rcopy", "rdmacm-utils");
+        Path directory = Directories.temporary("rcopy");
+        byte[] content = new byte[5_000_000];
+        new Random(1).nextBytes(content);
+        Files.write(directory.resolve("source"), content);
+        int port = nextPort();
+        try (OwnedProcess server = start(left, "rcopy", "-p", text(port))) {
+            awaitListening(port, server);
+            finish(start(right, "rcopy", "-p", text(port), directory.resolve("source").toString(),
+                    OneNamespace.ADDRESS + ":" + directory.resolve("copy")));
+            assertThat(directory.resolve("copy")).hasBinaryContent(content);
+        }
+    }
+
+    @Test
+    void killedClientEndsServer() {
+        int port = nextPort();
+        OwnedProcess server = listen(port, "rping", "-s");
+        OwnedProcess client = start(right, "rping", "-c", "-v", "-C", "100000000", "-a", OneNamespace.ADDRESS, "-p",
+                text(port));
+        client.awaitLine(line -> line.contains("rdma-ping-"));
+        client.kill();
+        client.awaitExit();
+        server.awaitExit();
+    }
+
+    @Test
+    void killedServerEndsClient() {
+        int port = nextPort();
+        OwnedProcess server = listen(port, "rping", "-s");
+        OwnedProcess client = start(right, "rping", "-c", "-v", "-C", "100000000", "-a", OneNamespace.ADDRESS, "-p",
+                text(port));
+        client.awaitLine(line -> line.contains("rdma-ping-"));
+        server.kill();
+        server.awaitExit();
+        client.awaitExit();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void killedSidecarEndsItsProgramAndThePeers(boolean sidecarOfTheClient) {
+        int port = nextPort();
+        try (SidecarProcess mortal =
+                SidecarProcess.with("mortal").prefix(network.prefix()).start()) {
+            OwnedProcess server = listen(sidecarOfTheClient ? left : mortal, port, "rping", "-s");
+            OwnedProcess client = start(sidecarOfTheClient ? mortal : right, "rping", "-c", "-v", "-C", "100000000",
+                    "-a", OneNamespace.ADDRESS, "-p", text(port));
+            client.awaitLine(line -> line.contains("rdma-ping-"));
+            mortal.process().kill();
+            client.awaitExit();
+            server.awaitExit();
+        }
+    }
+
+    @Test
+    void missingSidecarIsExplained() {
+        Tools.need("ibv_devinfo", "ibverbs-utils");
+        List<String> command = new ArrayList<>(List.of("env", "LD_PRELOAD=" + library()));
+        command.addAll(List.of("SIDEWARP_API=unix:///nowhere/api.sock", "ibv_devinfo"));
+        OwnedProcess program = OwnedProcess.start("ibv_devinfo", command);
+        assertThat(program.awaitExit()).isNotZero();
+        assertThat(program.text()).contains("sidewarp: ", "/nowhere/api.sock");
+    }
+
+    /** Starts a program of the left side with {@code -p PORT}, and waits until it listens. */
+    private static OwnedProcess listen(int port, String... command) {
+        return listen(left, port, command);
+    }
+
+    private static OwnedProcess listen(SidecarProcess side, int port, String... command) {
+        OwnedProcess server = start(side, append(command, "-p", text(port)));
+        awaitListening(port, server);
+        return server;
+    }
+
+    private static OwnedProcess start(SidecarProcess side, String... command) {
+        List<String> whole = new ArrayList<>(network.prefix());
+        whole.add("env");
+        whole.addAll(environment(side));
+        whole.addAll(List.of(command));
+        return OwnedProcess.start(Path.of(command[0]).getFileName().toString(), whole, Map.of(), Programs.output());
+    }
+
+    private static List<String> environment(SidecarProcess side) {
+        return List.of(
+                "LD_PRELOAD=" + library(),
+                "SIDEWARP_API=" + side.target(),
+                "SIDEWARP_VOLUME=" + side.volume());
+    }
+
+    private static Path library() {
+        return BUILT.resolve("libsidewarp-verbs.so");
+    }
+
+    private static void awaitListening(int port, OwnedProcess server) {
+        List<String> command = new ArrayList<>(network.prefix());
+        command.addAll(List.of("ss", "-Hltn", "sport = :" + port));
+        Patience.await("a program listens on port " + port).until(() -> {
+            if (!server.isAlive()) {
+                throw new AssertionError("the server ended:\n" + server.text());
+            }
+            return !Tools.output(command, Programs.output().resolve("ss.log")).isEmpty();
+        });
+    }
+
+    private static String finish(OwnedProcess program) {
+        assertThat(program.awaitExit()).as(program.text()).isZero();
+        return program.text();
+    }
+
+    private static int nextPort() {
+        return ++lastPort;
+    }
+
+    private static String text(int number) {
+        return Integer.toString(number);
+    }
+
+    private static String[] append(String[] command, String... more) {
+        String[] whole = Arrays.copyOf(command, command.length + more.length);
+        System.arraycopy(more, 0, whole, command.length, more.length);
+        return whole;
+    }
+}
