@@ -13,6 +13,7 @@ import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.Tools;
+import io.sidewarp.e2e.support.VerbsLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,8 +38,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(Logs.class)
 class VerbsProgramsIT {
 
-    private static final Path BUILT = Programs.output().resolveSibling("verbs");
-
     /** Debian's, whatever is on the PATH: it has the modules of Debian's packages. */
     private static final String PYTHON = "/usr/bin/python3";
 
@@ -51,13 +50,7 @@ class VerbsProgramsIT {
 
     @BeforeAll
     static void buildLibraryAndStartSidecars() {
-        Tools.need("gcc", "gcc");
-        Tools.needFile("/usr/include/infiniband/verbs.h", "libibverbs-dev");
-        Tools.needFile("/usr/include/rdma/rdma_cma.h", "librdmacm-dev");
-        OwnedProcess build = OwnedProcess.start(
-                "verbs-build",
-                List.of(Programs.root().resolve("clients/verbs/build").toString(), BUILT.toString()));
-        assertThat(build.awaitExit()).as(build.text()).isZero();
+        VerbsLibrary.build();
         network = OneNamespace.open();
         left = SidecarProcess.with("left").prefix(network.prefix()).start();
         right = SidecarProcess.with("right").prefix(network.prefix()).start();
@@ -317,7 +310,7 @@ class VerbsProgramsIT {
                 command.add(":");
             }
             command.addAll(List.of("-n", "2", "env"));
-            command.addAll(environment(side));
+            command.addAll(VerbsLibrary.environment(side));
             command.addAll(List.of(PYTHON, "-c", program));
         }
         List<String> whole = new ArrayList<>(network.prefix());
@@ -396,7 +389,7 @@ class VerbsProgramsIT {
     @Test
     void missingSidecarIsExplained() {
         Tools.need("ibv_devinfo", "ibverbs-utils");
-        List<String> command = new ArrayList<>(List.of("env", "LD_PRELOAD=" + library()));
+        List<String> command = new ArrayList<>(List.of("env", "LD_PRELOAD=" + VerbsLibrary.path()));
         command.addAll(List.of("SIDEWARP_API=unix:///nowhere/api.sock", "ibv_devinfo"));
         OwnedProcess program = OwnedProcess.start("ibv_devinfo", command);
         assertThat(program.awaitExit()).isNotZero();
@@ -417,20 +410,9 @@ class VerbsProgramsIT {
     private static OwnedProcess start(SidecarProcess side, String... command) {
         List<String> whole = new ArrayList<>(network.prefix());
         whole.add("env");
-        whole.addAll(environment(side));
+        whole.addAll(VerbsLibrary.environment(side));
         whole.addAll(List.of(command));
         return OwnedProcess.start(Path.of(command[0]).getFileName().toString(), whole, Map.of(), Programs.output());
-    }
-
-    private static List<String> environment(SidecarProcess side) {
-        return List.of(
-                "LD_PRELOAD=" + library(),
-                "SIDEWARP_API=" + side.target(),
-                "SIDEWARP_VOLUME=" + side.volume());
-    }
-
-    private static Path library() {
-        return BUILT.resolve("libsidewarp-verbs.so");
     }
 
     private static void awaitListening(int port, OwnedProcess server) {

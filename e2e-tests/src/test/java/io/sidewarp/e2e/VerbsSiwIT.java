@@ -1,0 +1,137 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.e2e.support.Link;
+import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.OwnedProcess;
+import io.sidewarp.e2e.support.Patience;
+import io.sidewarp.e2e.support.Ports;
+import io.sidewarp.e2e.support.Programs;
+import io.sidewarp.e2e.support.SidecarProcess;
+import io.sidewarp.e2e.support.SiwGuest;
+import io.sidewarp.e2e.support.Tools;
+import io.sidewarp.e2e.support.VerbsLibrary;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Runs rping and perftest with one end over the verbs library, and the other on Linux soft-iWARP in a virtual machine. */
+@ExtendWith(Logs.class)
+class VerbsSiwIT {
+
+    private static final int ITERATIONS = 100;
+    private static final int SIZE = 4096;
+
+    private static SiwGuest guest;
+    private static SidecarProcess sidecar;
+
+    @BeforeAll
+    static void start() {
+        VerbsLibrary.build();
+        Tools.need("rping", "rdmacm-utils");
+        Tools.need("ib_write_bw", "perftest");
+        guest = SiwGuest.get();
+        guest.configure(2, true, true);
+        sidecar = SidecarProcess.start("verbs-siw");
+    }
+
+    @AfterAll
+    static void stop() {
+        if (sidecar != null) {
+            sidecar.close();
+        }
+    }
+
+    @Test
+    void rpingOfSiwIsServed() {
+        int port = Ports.free();
+        OwnedProcess server = program("rping", "-s", "-V", "-C", "20", "-p", Integer.toString(port));
+        awaitListening(port, server);
+        assertPings(guest.run("rping -c -v -V -C 20 -a " + SiwGuest.HOST + " -p " + port)
+                .text());
+        assertThat(server.awaitExit()).as(server.text()).isZero();
+    }
+
+    @Test
+    void siwServesRping() {
+        CompletableFuture<SiwGuest.Result> server =
+                guest.start("rping -s -V -C 20 -p " + SiwGuest.RPING_PORT);
+        guest.awaitListening(SiwGuest.RPING_PORT);
+        OwnedProcess client = program(
+                "rping", "-c", "-v", "-V", "-C", "20", "-a", Link.LOOPBACK, "-p", Integer.toString(guest.rpingPort(0)));
+        assertThat(client.awaitExit()).as(client.text()).isZero();
+        assertPings(client.text());
+        Patience.get(server);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ib_write_bw", "ib_send_bw"})
+    void perftestOfSiwIsServed(String test) {
+        int port = Ports.free();
+        OwnedProcess server = program(perftest(test, port));
+        awaitListening(port, server);
+        assertMeasured(guest.run(String.join(" ", perftest(test, port)) + " " + SiwGuest.HOST)
+                .orThrow()
+                .text());
+        assertThat(server.awaitExit()).as(server.text()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ib_write_bw", "ib_send_bw"})
+    void siwServesPerftest(String test) {
+        CompletableFuture<SiwGuest.Result> server =
+                guest.start(String.join(" ", perftest(test, SiwGuest.PERFTEST_PORT)));
+        guest.awaitListening(SiwGuest.PERFTEST_PORT);
+        List<String> command = new ArrayList<>(List.of(perftest(test, guest.perftestPort())));
+        command.add(Link.LOOPBACK);
+        OwnedProcess client = program(command.toArray(String[]::new));
+        assertThat(client.awaitExit()).as(client.text()).isZero();
+        assertMeasured(client.text());
+        assertMeasured(Patience.get(server).orThrow().text());
+    }
+
+    private static String[] perftest(String test, int port) {
+        return new String[] {
+            test, "-R", "-F", "-s", Integer.toString(SIZE), "-n", Integer.toString(ITERATIONS), "-p",
+            Integer.toString(port)
+        };
+    }
+
+    private static OwnedProcess program(String... command) {
+        List<String> whole = new ArrayList<>(List.of("env"));
+        whole.addAll(VerbsLibrary.environment(sidecar));
+        whole.addAll(List.of(command));
+        return OwnedProcess.start(command[0], whole, Map.of(), Programs.output());
+    }
+
+    private static void awaitListening(int port, OwnedProcess server) {
+        Patience.await("a program listens on port " + port).until(() -> {
+            if (!server.isAlive()) {
+                throw new AssertionError("the server ended:\n" + server.text());
+            }
+            List<String> command = List.of("ss", "-Hltn", "sport = :" + port);
+            return !Tools.output(command, Programs.output().resolve("ss.log")).isEmpty();
+        });
+    }
+
+    private static void assertPings(String output) {
+        assertThat(output.lines().filter(line -> line.contains("rdma-ping-")))
+                .as(output)
+                .hasSize(20);
+    }
+
+    private static void assertMeasured(String output) {
+        assertThat(output).containsPattern("(?m)^ " + SIZE + " +" + ITERATIONS + " ");
+    }
+}
