@@ -42,7 +42,6 @@ class VerbsSiwIT {
         Tools.need("rping", "rdmacm-utils");
         Tools.need("ib_write_bw", "perftest");
         guest = SiwGuest.get();
-        guest.configure(2, true, true);
         sidecar = SidecarProcess.start("verbs-siw");
     }
 
@@ -55,6 +54,7 @@ class VerbsSiwIT {
 
     @Test
     void rpingOfSiwIsServed() {
+        guest.configure(2, true, true);
         int port = Ports.free();
         OwnedProcess server = program("rping", "-s", "-V", "-C", "20", "-p", Integer.toString(port));
         awaitListening(port, server);
@@ -65,6 +65,7 @@ class VerbsSiwIT {
 
     @Test
     void siwServesRping() {
+        guest.configure(2, true, false);
         CompletableFuture<SiwGuest.Result> server =
                 guest.start("rping -s -V -C 20 -p " + SiwGuest.RPING_PORT);
         guest.awaitListening(SiwGuest.RPING_PORT);
@@ -78,6 +79,7 @@ class VerbsSiwIT {
     @ParameterizedTest
     @ValueSource(strings = {"ib_write_bw", "ib_send_bw"})
     void perftestOfSiwIsServed(String test) {
+        guest.configure(2, true, true);
         int port = Ports.free();
         OwnedProcess server = program(perftest(test, port));
         awaitListening(port, server);
@@ -90,6 +92,7 @@ class VerbsSiwIT {
     @ParameterizedTest
     @ValueSource(strings = {"ib_write_bw", "ib_send_bw"})
     void siwServesPerftest(String test) {
+        guest.configure(2, true, false);
         CompletableFuture<SiwGuest.Result> server =
                 guest.start(String.join(" ", perftest(test, SiwGuest.PERFTEST_PORT)));
         guest.awaitListening(SiwGuest.PERFTEST_PORT);
