@@ -112,8 +112,20 @@ class VerbsProgramsIT {
     void rpingValidatesData() {
         int port = nextPort();
         OwnedProcess server = listen(port, "rping", "-s", "-V", "-C", "1000", "-S", "1000");
-        OwnedProcess client = start(right, "rping", "-c", "-v", "-V", "-C", "1000", "-S", "1000", "-a",
-                OneNamespace.ADDRESS, "-p", text(port));
+        OwnedProcess client = start(
+                right,
+                "rping",
+                "-c",
+                "-v",
+                "-V",
+                "-C",
+                "1000",
+                "-S",
+                "1000",
+                "-a",
+                OneNamespace.ADDRESS,
+                "-p",
+                text(port));
         assertThat(finish(client).lines().filter(line -> line.contains("rdma-ping-")))
                 .hasSize(1000);
         assertThat(finish(server)).doesNotContain("error", "mismatch");
@@ -124,10 +136,20 @@ class VerbsProgramsIT {
         int port = nextPort();
         try (OwnedProcess server = listen(port, "rping", "-s", "-P")) {
             for (int i = 0; i < 3; i++) {
-                assertThat(finish(start(right, "rping", "-c", "-v", "-C", "10", "-a", OneNamespace.ADDRESS, "-p",
-                                text(port)))
-                        .lines()
-                        .filter(line -> line.contains("rdma-ping-"))).hasSize(10);
+                assertThat(finish(start(
+                                        right,
+                                        "rping",
+                                        "-c",
+                                        "-v",
+                                        "-C",
+                                        "10",
+                                        "-a",
+                                        OneNamespace.ADDRESS,
+                                        "-p",
+                                        text(port)))
+                                .lines()
+                                .filter(line -> line.contains("rdma-ping-")))
+                        .hasSize(10);
             }
             server.interrupt();
             server.awaitExit();
@@ -139,8 +161,19 @@ class VerbsProgramsIT {
     void ucmatoseSendsBothWays(int connections) {
         int port = nextPort();
         OwnedProcess server = listen(port, "ucmatose", "-c", text(connections), "-C", "10", "-S", "1000");
-        OwnedProcess client = start(right, "ucmatose", "-s", OneNamespace.ADDRESS, "-c", text(connections), "-C", "10",
-                "-S", "1000", "-p", text(port));
+        OwnedProcess client = start(
+                right,
+                "ucmatose",
+                "-s",
+                OneNamespace.ADDRESS,
+                "-c",
+                text(connections),
+                "-C",
+                "10",
+                "-S",
+                "1000",
+                "-p",
+                text(port));
         assertThat(finish(client)).contains("data transfers complete", "return status 0");
         assertThat(finish(server)).contains("data transfers complete", "return status 0");
     }
@@ -202,8 +235,8 @@ class VerbsProgramsIT {
         for (SidecarProcess side : List.of(left, right)) {
             Path file = side.volume().resolve("memory");
             Files.write(file, new byte[4 << 20]);
-            List<String> command = new ArrayList<>(List.of(
-                    "ib_write_bw", "-R", "-F", "-n", "1000", "--mmap", file.toString(), "-p", text(port)));
+            List<String> command = new ArrayList<>(
+                    List.of("ib_write_bw", "-R", "-F", "-n", "1000", "--mmap", file.toString(), "-p", text(port)));
             if (side == right) {
                 command.add(OneNamespace.ADDRESS);
             }
@@ -225,8 +258,19 @@ class VerbsProgramsIT {
         int port = nextPort();
         try (OwnedProcess server = start(left, "qperf", "-lp", text(port))) {
             awaitListening(port, server);
-            assertThat(finish(start(right, "qperf", OneNamespace.ADDRESS, "-lp", text(port), "-cm1", "-t", "1",
-                            "rc_bw", "rc_lat", "rc_rdma_write_bw", "rc_rdma_read_bw")))
+            assertThat(finish(start(
+                            right,
+                            "qperf",
+                            OneNamespace.ADDRESS,
+                            "-lp",
+                            text(port),
+                            "-cm1",
+                            "-t",
+                            "1",
+                            "rc_bw",
+                            "rc_lat",
+                            "rc_rdma_write_bw",
+                            "rc_rdma_read_bw")))
                     .contains("rc_bw:", "rc_lat:", "rc_rdma_write_bw:", "rc_rdma_read_bw:")
                     .doesNotContain("failed", "error");
         }
@@ -306,8 +350,18 @@ class VerbsProgramsIT {
                 os.write(1, f"rank {world.rank} of {world.size} done\\n".encode())
                 """;
         List<String> command = new ArrayList<>(List.of(
-                "mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "cm", "--mca", "mtl", "ofi",
-                "--mca", "mtl_ofi_provider_include", "verbs;ofi_rxm"));
+                "mpirun",
+                "--allow-run-as-root",
+                "--oversubscribe",
+                "--mca",
+                "pml",
+                "cm",
+                "--mca",
+                "mtl",
+                "ofi",
+                "--mca",
+                "mtl_ofi_provider_include",
+                "verbs;ofi_rxm"));
         for (SidecarProcess side : List.of(left, right)) {
             if (side == right) {
                 command.add(":");
@@ -327,8 +381,21 @@ class VerbsProgramsIT {
         Tools.need("rstream", "rdmacm-utils");
         int port = nextPort();
         OwnedProcess server = listen(port, "rstream", "-T", "b", "-T", "v", "-C", "100", "-S", "65536");
-        assertThat(finish(start(right, "rstream", "-s", OneNamespace.ADDRESS, "-T", "b", "-T", "v", "-C", "100", "-S",
-                        "65536", "-p", text(port))))
+        assertThat(finish(start(
+                        right,
+                        "rstream",
+                        "-s",
+                        OneNamespace.ADDRESS,
+                        "-T",
+                        "b",
+                        "-T",
+                        "v",
+                        "-C",
+                        "100",
+                        "-S",
+                        "65536",
+                        "-p",
+                        text(port))))
                 .contains("64k");
         finish(server);
     }
@@ -343,8 +410,13 @@ class VerbsProgramsIT {
         int port = nextPort();
         try (OwnedProcess server = start(left, "rcopy", "-p", text(port))) {
             awaitListening(port, server);
-            finish(start(right, "rcopy", directory.resolve("source").toString(),
-                    OneNamespace.ADDRESS + ":" + directory.resolve("copy"), "-p", text(port)));
+            finish(start(
+                    right,
+                    "rcopy",
+                    directory.resolve("source").toString(),
+                    OneNamespace.ADDRESS + ":" + directory.resolve("copy"),
+                    "-p",
+                    text(port)));
             assertThat(directory.resolve("copy")).hasBinaryContent(content);
         }
     }
@@ -353,8 +425,8 @@ class VerbsProgramsIT {
     void killedClientEndsServer() {
         int port = nextPort();
         OwnedProcess server = listen(port, "rping", "-s");
-        OwnedProcess client = start(right, "rping", "-c", "-v", "-C", "100000000", "-a", OneNamespace.ADDRESS, "-p",
-                text(port));
+        OwnedProcess client =
+                start(right, "rping", "-c", "-v", "-C", "100000000", "-a", OneNamespace.ADDRESS, "-p", text(port));
         client.awaitLine(line -> line.contains("rdma-ping-"));
         client.kill();
         client.awaitExit();
@@ -365,8 +437,8 @@ class VerbsProgramsIT {
     void killedServerEndsClient() {
         int port = nextPort();
         OwnedProcess server = listen(port, "rping", "-s");
-        OwnedProcess client = start(right, "rping", "-c", "-v", "-C", "100000000", "-a", OneNamespace.ADDRESS, "-p",
-                text(port));
+        OwnedProcess client =
+                start(right, "rping", "-c", "-v", "-C", "100000000", "-a", OneNamespace.ADDRESS, "-p", text(port));
         client.awaitLine(line -> line.contains("rdma-ping-"));
         server.kill();
         server.awaitExit();
@@ -380,8 +452,17 @@ class VerbsProgramsIT {
         try (SidecarProcess mortal =
                 SidecarProcess.with("mortal").prefix(network.prefix()).start()) {
             OwnedProcess server = listen(sidecarOfTheClient ? left : mortal, port, "rping", "-s");
-            OwnedProcess client = start(sidecarOfTheClient ? mortal : right, "rping", "-c", "-v", "-C", "100000000",
-                    "-a", OneNamespace.ADDRESS, "-p", text(port));
+            OwnedProcess client = start(
+                    sidecarOfTheClient ? mortal : right,
+                    "rping",
+                    "-c",
+                    "-v",
+                    "-C",
+                    "100000000",
+                    "-a",
+                    OneNamespace.ADDRESS,
+                    "-p",
+                    text(port));
             client.awaitLine(line -> line.contains("rdma-ping-"));
             mortal.process().kill();
             client.awaitExit();

@@ -66,8 +66,7 @@ class VerbsSiwIT {
     @Test
     void siwServesRping() {
         guest.configure(2, true, false);
-        CompletableFuture<SiwGuest.Result> server =
-                guest.start("rping -s -V -C 20 -p " + SiwGuest.RPING_PORT);
+        CompletableFuture<SiwGuest.Result> server = guest.start("rping -s -V -C 20 -p " + SiwGuest.RPING_PORT);
         guest.awaitListening(SiwGuest.RPING_PORT);
         OwnedProcess client = program(
                 "rping", "-c", "-v", "-V", "-C", "20", "-a", Link.LOOPBACK, "-p", Integer.toString(guest.rpingPort(0)));
@@ -106,7 +105,14 @@ class VerbsSiwIT {
 
     private static String[] perftest(String test, int port) {
         return new String[] {
-            test, "-R", "-F", "-s", Integer.toString(SIZE), "-n", Integer.toString(ITERATIONS), "-p",
+            test,
+            "-R",
+            "-F",
+            "-s",
+            Integer.toString(SIZE),
+            "-n",
+            Integer.toString(ITERATIONS),
+            "-p",
             Integer.toString(port)
         };
     }

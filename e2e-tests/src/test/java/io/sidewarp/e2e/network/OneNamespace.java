@@ -28,9 +28,7 @@ public final class OneNamespace implements AutoCloseable {
     /** Makes the namespace. Skips the test where that is not permitted. */
     public static OneNamespace open() {
         Tools.need("ip", "iproute2");
-        assumeThat(TestNetwork.isPermitted())
-                .as("network namespaces take root")
-                .isTrue();
+        assumeThat(TestNetwork.isPermitted()).as("network namespaces take root").isTrue();
         OneNamespace namespace = new OneNamespace();
         try {
             namespace.make();

@@ -34,8 +34,6 @@ public final class VerbsLibrary {
     /** Returns NAME=VALUE of the variables by which a program uses the library at a sidecar. */
     public static List<String> environment(SidecarProcess sidecar) {
         return List.of(
-                "LD_PRELOAD=" + path(),
-                "SIDEWARP_API=" + sidecar.target(),
-                "SIDEWARP_VOLUME=" + sidecar.volume());
+                "LD_PRELOAD=" + path(), "SIDEWARP_API=" + sidecar.target(), "SIDEWARP_VOLUME=" + sidecar.volume());
     }
 }
