@@ -48,6 +48,9 @@ class VerbsProgramsIT {
     private static SidecarProcess right;
     private static int lastPort = 20_000;
 
+    /** Programs of the present test. */
+    private static final List<OwnedProcess> STARTED = new ArrayList<>();
+
     @BeforeAll
     static void buildLibraryAndStartSidecars() {
         VerbsLibrary.build();
@@ -71,6 +74,8 @@ class VerbsProgramsIT {
 
     @AfterEach
     void nothingIsLeft() {
+        STARTED.forEach(OwnedProcess::close);
+        STARTED.clear();
         Patience.await("the shared volumes are empty again").untilAsserted(() -> {
             assertThat(left.volumeFiles()).isEmpty();
             assertThat(right.volumeFiles()).isEmpty();
@@ -518,7 +523,10 @@ class VerbsProgramsIT {
         whole.add("env");
         whole.addAll(VerbsLibrary.environment(side));
         whole.addAll(List.of(command));
-        return OwnedProcess.start(Path.of(command[0]).getFileName().toString(), whole, Map.of(), Programs.output());
+        OwnedProcess program =
+                OwnedProcess.start(Path.of(command[0]).getFileName().toString(), whole, Map.of(), Programs.output());
+        STARTED.add(program);
+        return program;
     }
 
     private static void awaitListening(int port, OwnedProcess server) {
