@@ -29,6 +29,9 @@
 
 #define DEFAULT_SOCKET "/run/sidewarp/api.sock"
 
+/* The socket of the rings has the path of the API's socket and this. */
+#define SOCKET_SUFFIX ".rings"
+
 enum { BUCKETS = 256, ANSWER_SECONDS = 30, TRACKED_INITIAL = 16 };
 
 /* A request that waits for its answer. */
@@ -370,6 +373,8 @@ static void* read_session(void* argument) {
   while (read_record(descriptor, &record) == 0) {
     dispatch(&record);
   }
+  complain("The sidecar has ended this session, or has ended itself. Work in progress fails. Start the sidecar if it does"
+           " not run, and then this program again.");
   lose_session();
   pthread_mutex_lock(&session.write_lock);
   pthread_mutex_lock(&session.lock);
@@ -477,7 +482,7 @@ static int find_socket(void) {
     complain("SIDEWARP_API is %s; RDMA needs the sidecar's Unix socket. Use unix:///PATH.", api);
     return EINVAL;
   }
-  int length = snprintf(session.socket, sizeof session.socket, "%s.rings", api);
+  int length = snprintf(session.socket, sizeof session.socket, "%s" SOCKET_SUFFIX, api);
   if (length < 0 || (size_t)length >= sizeof session.socket) {
     complain("The path of the socket %s.rings has more than %zu bytes. Use a shorter path in SIDEWARP_API.", api,
              sizeof session.socket - 1);
@@ -486,16 +491,32 @@ static int find_socket(void) {
   return 0;
 }
 
+/* Length of the path of the API's socket, which begins the path of the socket of the rings. */
+static int api_length(void) {
+  return (int)(strlen(session.socket) - strlen(SOCKET_SUFFIX));
+}
+
+/* Says once why there is no device. */
+static void explain_missing(int error) {
+  if (said_missing) {
+    return;
+  }
+  said_missing = true;
+  if (error == EACCES || error == EPERM) {
+    complain("No RDMA device: this user may not use the sidecar at %.*s. Run as the sidecar's user, or in its group.",
+             api_length(), session.socket);
+  } else {
+    complain("No RDMA device: there is no sidecar at %.*s (%s). Start one, or set SIDEWARP_API to unix:///PATH.",
+             api_length(), session.socket, strerror(error));
+  }
+}
+
 bool session_is_possible(void) {
   pthread_mutex_lock(&opening);
   bool possible = find_socket() == 0;
   if (possible && access(session.socket, F_OK) != 0) {
     possible = false;
-    if (!said_missing) {
-      complain("No RDMA device: there is no sidecar at %s (%s). Start one, or set SIDEWARP_API.", session.socket,
-               strerror(errno));
-    }
-    said_missing = true;
+    explain_missing(errno);
   }
   pthread_mutex_unlock(&opening);
   return possible;
@@ -523,11 +544,7 @@ static int open_session(void) {
   }
   int descriptor = connect_socket(session.socket);
   if (descriptor < 0) {
-    if (!said_missing) {
-      complain("Cannot connect to the sidecar at %s: %s. Is it running? SIDEWARP_API sets the address.", session.socket,
-               strerror(errno));
-    }
-    said_missing = true;
+    explain_missing(errno);
     return ENODEV;
   }
   said_missing = false;

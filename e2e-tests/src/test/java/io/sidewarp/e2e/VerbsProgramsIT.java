@@ -90,7 +90,15 @@ class VerbsProgramsIT {
         Path source = Programs.root().resolve("clients/verbs/tests/" + name + ".c");
         finish(OwnedProcess.start(
                 "gcc",
-                List.of("gcc", "-O1", "-pthread", "-o", program.toString(), source.toString(), "-libverbs", "-lrdmacm")));
+                List.of(
+                        "gcc",
+                        "-O1",
+                        "-pthread",
+                        "-o",
+                        program.toString(),
+                        source.toString(),
+                        "-libverbs",
+                        "-lrdmacm")));
         finish(start(left, program.toString()));
     }
 
