@@ -1430,18 +1430,23 @@ int rdma_init_qp_attr(struct rdma_cm_id* id, struct ibv_qp_attr* attributes, int
   }
 }
 
-/* Closes connections properly before the sidecar sees the end of the process, which would abort them. */
+/*
+ * Closes connections properly before the sidecar sees the end of the process, which would abort them. A handler of a
+ * signal may call exit() in a thread that has the lock.
+ */
 __attribute__((destructor)) static void finish(void) {
   struct timespec limit;
   clock_gettime(CLOCK_REALTIME, &limit);
   limit.tv_sec += CLOSE_SECONDS;
-  int before = lock();
+  if (pthread_mutex_timedlock(&cm.lock, &limit) != 0) {
+    return;
+  }
   for (struct identifier* each = cm.identifiers; each != NULL; each = each->next) {
     while (each->disconnecting && each->state == CONNECTED && !each->removed &&
            pthread_cond_timedwait(&cm.changed, &cm.lock, &limit) != ETIMEDOUT) {
     }
   }
-  unlock(before);
+  pthread_mutex_unlock(&cm.lock);
 }
 
 /* --- Queues of an identifier -------------------------------------------------------------------------------------- */

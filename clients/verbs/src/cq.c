@@ -279,10 +279,11 @@ int set_create_shared(struct work_queue* queue) {
   }
   if (error != 0) {
     set_destroy(set);
+    return error;
   }
   /* Other queues find no room. */
   set->reserved = set->room;
-  return error;
+  return 0;
 }
 
 static bool is_empty(const struct ring* ring) {

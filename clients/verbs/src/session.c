@@ -59,7 +59,8 @@ static struct {
   pthread_mutex_t write_lock;
   int descriptor;
   pthread_t thread;
-  bool open;
+  /* `ending`: the thread of a lost session still runs handlers, so another session must not begin. */
+  bool open, ending;
   struct control_device device;
   char volume[512], socket[sizeof((struct sockaddr_un*)0)->sun_path];
   /* 0, or why this process cannot pass its memory. */
@@ -344,6 +345,7 @@ static void dispatch(const union record* record) {
 static void lose_session(void) {
   pthread_mutex_lock(&session.lock);
   session.open = false;
+  session.ending = true;
   atomic_store(&session.lost, atomic_load(&session.generation));
   for (unsigned i = 0; i < BUCKETS; i++) {
     struct pending* pending;
@@ -365,6 +367,10 @@ static void lose_session(void) {
   }
   pthread_mutex_unlock(&session.lock);
   device_lost();
+  pthread_mutex_lock(&session.lock);
+  session.ending = false;
+  pthread_cond_broadcast(&session.idle);
+  pthread_mutex_unlock(&session.lock);
 }
 
 static void* read_session(void* argument) {
@@ -601,7 +607,7 @@ static void after_fork_in_child(void) {
   }
   session.tracked_count = 0;
   session.open = false;
-  session.running = false;
+  session.running = session.ending = false;
   memset(session.pending, 0, sizeof session.pending);
   memset(session.watches, 0, sizeof session.watches);
   atomic_store(&session.lost, atomic_load(&session.generation));
@@ -617,11 +623,31 @@ static void after_fork_in_child(void) {
 
 static void register_fork(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
 
+/*
+ * Takes the lock when no lost session is ending. Does not wait with the lock: a fork may wait for it with locks that the
+ * handlers of the lost session need.
+ */
+static void lock_opening(void) {
+  for (;;) {
+    pthread_mutex_lock(&opening);
+    pthread_mutex_lock(&session.lock);
+    if (!session.ending) {
+      pthread_mutex_unlock(&session.lock);
+      return;
+    }
+    pthread_mutex_unlock(&opening);
+    while (session.ending) {
+      pthread_cond_wait(&session.idle, &session.lock);
+    }
+    pthread_mutex_unlock(&session.lock);
+  }
+}
+
 int session_acquire(void) {
   int cancel;
   pthread_once(&fork_once, register_fork);
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-  pthread_mutex_lock(&opening);
+  lock_opening();
   int error = session_is_lost(session_generation()) ? open_session() : 0;
   pthread_mutex_unlock(&opening);
   pthread_setcancelstate(cancel, NULL);
