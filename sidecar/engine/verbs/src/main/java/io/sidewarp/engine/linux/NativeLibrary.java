@@ -77,7 +77,9 @@ public final class NativeLibrary {
             for (int i = 0; i < arguments.length; i++) {
                 all[i + 1] = arguments[i] instanceof String text ? arena.allocateFrom(text) : arguments[i];
             }
-            MethodHandle function = functions.computeIfAbsent(name, ignored -> link(name, result, fixed, all));
+            // A variadic function takes another number of arguments in another call.
+            MethodHandle function =
+                    functions.computeIfAbsent(name + "/" + all.length, ignored -> link(name, result, fixed, all));
             return switch ((Object) function.invokeExact(all)) {
                 case Integer number when number != FAILED -> number;
                 case Long pointer when pointer != FAILED && pointer != 0 -> pointer;

@@ -35,6 +35,16 @@ class NativeLibraryTest {
     }
 
     @Test
+    void numberOfVariableArgumentsMayChange() {
+        int first = C.callVariadic("open", 2, "/dev/null", 0, 0);
+        int second = C.callVariadic("open", 2, "/dev/null", 0);
+
+        assertThat(second).isNotNegative();
+        assertThat(C.call("close", first)).isZero();
+        assertThat(C.call("close", second)).isZero();
+    }
+
+    @Test
     void memoryIsPassedByItsAddress() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment ends = arena.allocate(ValueLayout.JAVA_INT, 2);
