@@ -41,12 +41,13 @@ public record RegionPlan(Pd domain, RegionAttributes attributes, long queuePair,
 
     /** Checks a request, and returns its plan. */
     public static RegionPlan of(RegisterRegionRequest request, Pd domain, long queuePair, SessionContext context) {
+        RegionAttributes attributes = attributes(request);
         Backing backing = switch (request.getBackingCase()) {
             case SHARED -> shared(request, context.sharedVolume().isPresent());
             case MANAGED -> managed(request, context);
             case BACKING_NOT_SET -> throw ApiError.invalid("backing is not set; set shared or managed");
         };
-        return of(request, domain, queuePair, backing);
+        return new RegionPlan(domain, attributes, queuePair, request.getConnection(), backing);
     }
 
     /**
@@ -55,6 +56,10 @@ public record RegionPlan(Pd domain, RegionAttributes attributes, long queuePair,
      * @param backing memory of the region, in place of that of the request
      */
     public static RegionPlan of(RegisterRegionRequest request, Pd domain, long queuePair, Backing backing) {
+        return new RegionPlan(domain, attributes(request), queuePair, request.getConnection(), backing);
+    }
+
+    private static RegionAttributes attributes(RegisterRegionRequest request) {
         Set<AccessRight> rights = EnumSet.noneOf(AccessRight.class);
         for (int i = 0; i < request.getAccessCount(); i++) {
             SessionRegion.addRight(rights, request.getAccess(i), request.getAccessValue(i));
@@ -64,12 +69,7 @@ public record RegionPlan(Pd domain, RegionAttributes attributes, long queuePair,
                     "access contains ACCESS_REMOTE_INVALIDATE, which requires a region of one connection; "
                             + "set connection, or remove the right");
         }
-        return new RegionPlan(
-                domain,
-                new RegionAttributes(rights, request.getBaseTaggedOffset()),
-                queuePair,
-                request.getConnection(),
-                backing);
+        return new RegionAttributes(rights, request.getBaseTaggedOffset());
     }
 
     private static Backing shared(RegisterRegionRequest request, boolean sharedVolume) {
