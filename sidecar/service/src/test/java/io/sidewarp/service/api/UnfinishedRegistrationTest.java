@@ -17,6 +17,7 @@ import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.quota.Quota;
 import io.sidewarp.service.quota.SessionQuotas;
 import io.sidewarp.service.session.SessionRegistry;
+import io.sidewarp.service.session.SidecarSession;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.testing.PlayedCall;
 import io.sidewarp.service.testing.TestSidecar;
@@ -75,7 +76,9 @@ class UnfinishedRegistrationTest {
                 device, preparations::add, Runnable::run, volume, Optional.empty(), config, telemetry, logs, 0);
         calls = new Calls(registry, logs);
         memory = new MemoryApi(calls);
-        loop.submit(() -> registry.open("test", Peer.ANONYMOUS, loop, session)).get(10, TimeUnit.SECONDS);
+        SidecarSession opened = loop.submit(() -> registry.open("test", Peer.ANONYMOUS, loop, session))
+                .get(10, TimeUnit.SECONDS);
+        session.setOnCancelHandler(() -> registry.left(opened));
         token = session.next().getOpened().getSession();
     }
 
