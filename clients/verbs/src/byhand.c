@@ -7,9 +7,10 @@
  * connection needs nothing else: bits 0 to 15 of the number are the TCP port of this process's listener. The LID is the
  * last 16 bits of the first address. It suffices for peers with the same first 16 bits.
  *
- * Of two queue pairs, the one with the lower number connects once it becomes ready to receive. The private data names
- * both. The other one accepts once it is ready to receive and knows its peer. Neither change of state waits for the
- * peer, because programs exchange numbers before, between and behind them. The first post to the send queue waits.
+ * The queue pair with the lower number connects once it becomes ready to receive. The private data names both queue
+ * pairs. The other one accepts once it is ready to receive and knows its peer. Neither change of state waits for the
+ * peer, because programs exchange numbers before, between and after the two changes. The first post to the send queue
+ * waits.
  */
 #include "queues.h"
 
@@ -206,15 +207,12 @@ static void on_answer(void* argument, const union record* record) {
     fail_entry(entry, ENODEV);
   } else if (record->header.type == CONTROL_FAILED) {
     char address[INET6_ADDRSTRLEN];
-    const struct control_failed* failed = &record->failed;
-    size_t room = sizeof *record - sizeof *failed;
-    size_t length = failed->private_length < room ? failed->private_length : room;
-    size_t text = failed->text_length < room - length ? failed->text_length : room - length;
+    const char* text;
+    int length = failed_text(record, &text);
     complain("Queue pair %u does not reach queue pair %u of %s: %.*s. Check that the peer runs with "
              "SIDEWARP_VERBS_MODE=by-hand, became ready to receive within 10 seconds, and accepts TCP connections.",
-             entry->qp->base.qp_num, entry->peer, text_of(entry->address, address), (int)text,
-             (const char*)failed->private_data + length);
-    fail_entry(entry, status_to_errno(failed->code));
+             entry->qp->base.qp_num, entry->peer, text_of(entry->address, address), length, text);
+    fail_entry(entry, answer_error(record));
   } else if (!atomic_load(&entry->qp->ended)) {
     entry->phase = OPEN;
     qp_set_depths(&entry->qp->base, record->connected.ird, record->connected.ord);
@@ -301,9 +299,7 @@ struct listen_call {
 /* Begins to watch the listener before the session's thread reads its first event. */
 static void on_listening(void* argument, const union record* record) {
   struct listen_call* call = argument;
-  int error = record == NULL                              ? ENODEV
-              : record->header.type == CONTROL_FAILED ? status_to_errno(record->failed.code)
-                                                          : 0;
+  int error = answer_error(record);
   if (error == 0) {
     error = session_watch(CONTROL_CONNECTION_REQUEST, record->listening.listener, on_request, NULL);
   }

@@ -1004,7 +1004,7 @@ static void on_listener_end(void* argument, const union record* record) {
   int before = lock();
   struct identifier* listener = find(argument);
   if (listener != NULL && record != NULL) {
-    complain("The listener ended: %.*s", (int)record->event.text_length, record->event.text);
+    complain("The listener ended: %.*s", event_text_length(record), record->event.text);
     listener->listener = 0;
     remove_device(listener);
   }
@@ -1021,9 +1021,7 @@ struct listen_call {
 /* Begins to watch the listener before the session's thread reads its first event. */
 static void on_listening(void* argument, const union record* record) {
   struct listen_call* call = argument;
-  int error = record == NULL                              ? ENODEV
-              : record->header.type == CONTROL_FAILED ? status_to_errno(record->failed.code)
-                                                          : 0;
+  int error = answer_error(record);
   if (error == 0) {
     void* serial = serial_of(call->identifier);
     error = session_watch(CONTROL_CONNECTION_REQUEST, record->listening.listener, on_request, serial);

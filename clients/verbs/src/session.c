@@ -133,13 +133,26 @@ int status_to_errno(uint32_t code) {
   }
 }
 
-static void complain_of_failure(const char* what, const union record* record) {
+int answer_error(const union record* record) {
+  return record == NULL                              ? ENODEV
+         : record->header.type == CONTROL_FAILED ? status_to_errno(record->failed.code)
+                                                     : 0;
+}
+
+int failed_text(const union record* record, const char** text) {
   size_t begin = offsetof(struct control_failed, private_data) + record->failed.private_length;
   size_t length = record->failed.text_length;
   if (begin > record->header.length || length > record->header.length - begin) {
-    length = 0;
+    begin = length = 0;
   }
-  complain("%s failed: %.*s", what, (int)length, (const char*)record->bytes + begin);
+  *text = (const char*)record->bytes + begin;
+  return (int)length;
+}
+
+static void complain_of_failure(const char* what, const union record* record) {
+  const char* text;
+  int length = failed_text(record, &text);
+  complain("%s failed: %.*s", what, length, text);
 }
 
 /* --- Input and output --------------------------------------------------------------------------------------------- */

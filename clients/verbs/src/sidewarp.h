@@ -87,6 +87,10 @@ int session_call(union record* record, uint16_t type, size_t length);
 int session_send(union record* record, uint16_t type, size_t length, record_handler handler, void* argument);
 /* Errno for a gRPC status code. */
 int status_to_errno(uint32_t code);
+/* Errno for an answer: ENODEV for NULL, 0 for DONE. */
+int answer_error(const union record* record);
+/* Returns the length of the text of FAILED, which never exceeds the record, and stores where it begins. */
+int failed_text(const union record* record, const char** text);
 /*
  * Sets the handler of events whose value is this object; NULL removes it. No handler runs any more after a removal. Can be
  * called by a handler: no event behind the present record is missed. Type 0 and object 0 hear of the session's end only.
