@@ -3,21 +3,18 @@
 
 package io.sidewarp.e2e;
 
+import static io.sidewarp.e2e.support.VerbsLibrary.finish;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.e2e.network.OneNamespace;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
-import io.sidewarp.e2e.support.Patience;
-import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.Tools;
-import io.sidewarp.e2e.support.VerbsLibrary;
-import java.util.ArrayList;
-import java.util.Arrays;
+import io.sidewarp.e2e.support.VerbsSidecars;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -31,29 +28,29 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(Logs.class)
 class VerbsByHandIT {
 
-    private static OneNamespace network;
+    private static VerbsSidecars sidecars;
     private static SidecarProcess left;
     private static SidecarProcess right;
     private static int lastPort = 21_000;
 
     @BeforeAll
-    static void buildLibraryAndStartSidecars() {
-        VerbsLibrary.build();
-        network = OneNamespace.open();
-        left = SidecarProcess.with("left").prefix(network.prefix()).start();
-        right = SidecarProcess.with("right").prefix(network.prefix()).start();
+    static void start() {
+        sidecars = VerbsSidecars.start();
+        left = sidecars.left();
+        right = sidecars.right();
     }
 
     @AfterAll
-    static void stopSidecars() {
-        for (SidecarProcess sidecar : Arrays.asList(left, right)) {
-            if (sidecar != null) {
-                sidecar.close();
-            }
+    static void stop() {
+        // The sidecars are missing where a tool is.
+        if (sidecars != null) {
+            sidecars.close();
         }
-        if (network != null) {
-            network.close();
-        }
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        sidecars.endPrograms();
     }
 
     @Test
@@ -99,7 +96,7 @@ class VerbsByHandIT {
         Tools.need("qperf", "qperf");
         String port = Integer.toString(++lastPort);
         try (OwnedProcess server = start(left, "qperf", "-lp", port)) {
-            awaitListening(port, server);
+            sidecars.awaitListening(Integer.parseInt(port), server);
             assertThat(finish(start(
                             right,
                             "qperf",
@@ -129,7 +126,7 @@ class VerbsByHandIT {
         Tools.need("ibv_rc_pingpong", "ibverbs-utils");
         String port = Integer.toString(++lastPort);
         try (OwnedProcess server = start(left, "ibv_rc_pingpong", "-g", "0", "-p", port)) {
-            awaitListening(port, server);
+            sidecars.awaitListening(Integer.parseInt(port), server);
             OwnedProcess client = startIn(
                     "SIDEWARP_VERBS_MODE=", right, "ibv_rc_pingpong", "-g", "0", "-p", port, OneNamespace.ADDRESS);
             assertThat(client.awaitExit()).isNotZero();
@@ -143,7 +140,7 @@ class VerbsByHandIT {
         String port = Integer.toString(++lastPort);
         String[] words = (command + " -p " + port).split(" ", -1);
         OwnedProcess server = start(left, words);
-        awaitListening(port, server);
+        sidecars.awaitListening(Integer.parseInt(port), server);
         String client = finish(start(other, (String.join(" ", words) + " " + OneNamespace.ADDRESS).split(" ", -1)));
         return client + finish(server);
     }
@@ -153,26 +150,6 @@ class VerbsByHandIT {
     }
 
     private static OwnedProcess startIn(String mode, SidecarProcess side, String... command) {
-        List<String> whole = new ArrayList<>(network.prefix());
-        whole.addAll(List.of("env", mode));
-        whole.addAll(VerbsLibrary.environment(side));
-        whole.addAll(List.of(command));
-        return OwnedProcess.start(command[0], whole, Map.of(), Programs.output());
-    }
-
-    private static void awaitListening(String port, OwnedProcess server) {
-        List<String> command = new ArrayList<>(network.prefix());
-        command.addAll(List.of("ss", "-Hltn", "sport = :" + port));
-        Patience.await("a program listens on port " + port).until(() -> {
-            if (!server.isAlive()) {
-                throw new AssertionError("the server ended:\n" + server.text());
-            }
-            return !Tools.output(command, Programs.output().resolve("ss.log")).isEmpty();
-        });
-    }
-
-    private static String finish(OwnedProcess program) {
-        assertThat(program.awaitExit()).as(program.text()).isZero();
-        return program.text();
+        return sidecars.program(side, List.of(mode), command);
     }
 }

@@ -3,24 +3,24 @@
 
 package io.sidewarp.e2e;
 
+import static io.sidewarp.e2e.support.VerbsLibrary.finish;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.e2e.network.OneNamespace;
 import io.sidewarp.e2e.support.Directories;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
-import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.Tools;
 import io.sidewarp.e2e.support.VerbsLibrary;
+import io.sidewarp.e2e.support.VerbsSidecars;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -43,43 +43,29 @@ class VerbsProgramsIT {
 
     private static final int CONNECTIONS = 100;
 
-    private static OneNamespace network;
+    private static VerbsSidecars sidecars;
     private static SidecarProcess left;
     private static SidecarProcess right;
     private static int lastPort = 20_000;
 
-    /** Programs of the present test. */
-    private static final List<OwnedProcess> STARTED = new ArrayList<>();
-
     @BeforeAll
-    static void buildLibraryAndStartSidecars() {
-        VerbsLibrary.build();
-        network = OneNamespace.open();
-        left = SidecarProcess.with("left").prefix(network.prefix()).start();
-        right = SidecarProcess.with("right").prefix(network.prefix()).start();
+    static void start() {
+        sidecars = VerbsSidecars.start();
+        left = sidecars.left();
+        right = sidecars.right();
     }
 
     @AfterAll
-    static void stopSidecars() {
-        // A sidecar is missing where a tool is.
-        for (SidecarProcess sidecar : Arrays.asList(left, right)) {
-            if (sidecar != null) {
-                sidecar.close();
-            }
-        }
-        if (network != null) {
-            network.close();
+    static void stop() {
+        // The sidecars are missing where a tool is.
+        if (sidecars != null) {
+            sidecars.close();
         }
     }
 
     @AfterEach
     void nothingIsLeft() {
-        STARTED.forEach(OwnedProcess::close);
-        STARTED.clear();
-        Patience.await("the shared volumes are empty again").untilAsserted(() -> {
-            assertThat(left.volumeFiles()).isEmpty();
-            assertThat(right.volumeFiles()).isEmpty();
-        });
+        sidecars.endPrograms();
     }
 
     /** Tests of clients/verbs/tests, which use the library's own functions with both ends in one process. */
@@ -244,7 +230,7 @@ class VerbsProgramsIT {
             command.addAll(List.of("-q", text(queuePairs)));
         }
         OwnedProcess server = start(left, command.toArray(String[]::new));
-        awaitListening(port, server);
+        sidecars.awaitListening(port, server);
         command.add(OneNamespace.ADDRESS);
         String said = finish(start(right, command.toArray(String[]::new)));
         assertThat(said).containsPattern("(?m)^ " + size + " +" + queuePairs * 1000 + " ");
@@ -257,7 +243,7 @@ class VerbsProgramsIT {
         int port = nextPort();
         String[] command = {"ib_send_bw", "-R", "-F", "-n", "1000", "-q", "4", "--use-srq", "-p", text(port)};
         OwnedProcess server = start(left, command);
-        awaitListening(port, server);
+        sidecars.awaitListening(port, server);
         assertThat(finish(start(right, append(command, OneNamespace.ADDRESS)))).containsPattern("(?m)^ 65536 +4000 ");
         finish(server);
     }
@@ -277,7 +263,7 @@ class VerbsProgramsIT {
             }
             sides.add(start(side, command.toArray(String[]::new)));
             if (side == left) {
-                awaitListening(port, sides.getFirst());
+                sidecars.awaitListening(port, sides.getFirst());
             }
         }
         assertThat(finish(sides.getLast())).containsPattern("(?m)^ 65536 +1000 ");
@@ -292,7 +278,7 @@ class VerbsProgramsIT {
         Tools.need("qperf", "qperf");
         int port = nextPort();
         try (OwnedProcess server = start(left, "qperf", "-lp", text(port))) {
-            awaitListening(port, server);
+            sidecars.awaitListening(port, server);
             assertThat(finish(start(
                             right,
                             "qperf",
@@ -343,7 +329,7 @@ class VerbsProgramsIT {
                 iodepth=8
                 """.formatted(OneNamespace.ADDRESS, port, verb));
         OwnedProcess server = start(left, "fio", receiver.toString());
-        awaitListening(port, server);
+        sidecars.awaitListening(port, server);
         assertThat(finish(start(right, "fio", sender.toString()))).contains("err= 0", "io=64.0MiB");
         assertThat(finish(server)).contains("err= 0");
     }
@@ -357,7 +343,7 @@ class VerbsProgramsIT {
         };
         int port = nextPort();
         OwnedProcess server = start(left, append(command, "-B", text(port)));
-        awaitListening(port, server);
+        sidecars.awaitListening(port, server);
         assertThat(finish(start(right, append(command, "-P", text(port), OneNamespace.ADDRESS))))
                 .containsPattern("(?m)^1m? .*")
                 .contains("64k");
@@ -405,7 +391,7 @@ class VerbsProgramsIT {
             command.addAll(VerbsLibrary.environment(side));
             command.addAll(List.of(PYTHON, "-c", program));
         }
-        List<String> whole = new ArrayList<>(network.prefix());
+        List<String> whole = new ArrayList<>(sidecars.prefix());
         whole.addAll(command);
         OwnedProcess run = OwnedProcess.start("mpirun", whole);
         assertThat(finish(run)).contains("rank 0 of 4 done", "rank 3 of 4 done");
@@ -444,7 +430,7 @@ class VerbsProgramsIT {
         Files.write(directory.resolve("source"), content);
         int port = nextPort();
         try (OwnedProcess server = start(left, "rcopy", "-p", text(port))) {
-            awaitListening(port, server);
+            sidecars.awaitListening(port, server);
             finish(start(
                     right,
                     "rcopy",
@@ -484,8 +470,7 @@ class VerbsProgramsIT {
     @ValueSource(booleans = {true, false})
     void killedSidecarEndsItsProgramAndThePeers(boolean sidecarOfTheClient) {
         int port = nextPort();
-        try (SidecarProcess mortal =
-                SidecarProcess.with("mortal").prefix(network.prefix()).start()) {
+        try (SidecarProcess mortal = sidecars.another("mortal")) {
             OwnedProcess server = listen(sidecarOfTheClient ? left : mortal, port, "rping", "-s");
             OwnedProcess client = start(
                     sidecarOfTheClient ? mortal : right,
@@ -522,35 +507,12 @@ class VerbsProgramsIT {
 
     private static OwnedProcess listen(SidecarProcess side, int port, String... command) {
         OwnedProcess server = start(side, append(command, "-p", text(port)));
-        awaitListening(port, server);
+        sidecars.awaitListening(port, server);
         return server;
     }
 
     private static OwnedProcess start(SidecarProcess side, String... command) {
-        List<String> whole = new ArrayList<>(network.prefix());
-        whole.add("env");
-        whole.addAll(VerbsLibrary.environment(side));
-        whole.addAll(List.of(command));
-        OwnedProcess program =
-                OwnedProcess.start(Path.of(command[0]).getFileName().toString(), whole, Map.of(), Programs.output());
-        STARTED.add(program);
-        return program;
-    }
-
-    private static void awaitListening(int port, OwnedProcess server) {
-        List<String> command = new ArrayList<>(network.prefix());
-        command.addAll(List.of("ss", "-Hltn", "sport = :" + port));
-        Patience.await("a program listens on port " + port).until(() -> {
-            if (!server.isAlive()) {
-                throw new AssertionError("the server ended:\n" + server.text());
-            }
-            return !Tools.output(command, Programs.output().resolve("ss.log")).isEmpty();
-        });
-    }
-
-    private static String finish(OwnedProcess program) {
-        assertThat(program.awaitExit()).as(program.text()).isZero();
-        return program.text();
+        return sidecars.program(side, List.of(), command);
     }
 
     private static int nextPort() {

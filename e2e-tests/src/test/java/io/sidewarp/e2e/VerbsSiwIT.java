@@ -3,6 +3,7 @@
 
 package io.sidewarp.e2e;
 
+import static io.sidewarp.e2e.support.VerbsLibrary.finish;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.e2e.support.Link;
@@ -60,10 +61,10 @@ class VerbsSiwIT {
         guest.configure(2, true, true);
         int port = Ports.free();
         OwnedProcess server = program("rping", "-s", "-V", "-C", "20", "-p", Integer.toString(port));
-        awaitListening(port, server);
+        VerbsLibrary.awaitListening(List.of(), port, server);
         assertPings(guest.run("rping -c -v -V -C 20 -a " + SiwGuest.HOST + " -p " + port)
                 .text());
-        assertThat(server.awaitExit()).as(server.text()).isZero();
+        finish(server);
     }
 
     @Test
@@ -73,7 +74,7 @@ class VerbsSiwIT {
         guest.awaitListening(SiwGuest.RPING_PORT);
         OwnedProcess client = program(
                 "rping", "-c", "-v", "-V", "-C", "20", "-a", Link.LOOPBACK, "-p", Integer.toString(guest.rpingPort(0)));
-        assertThat(client.awaitExit()).as(client.text()).isZero();
+        finish(client);
         assertPings(client.text());
         Patience.get(server);
     }
@@ -84,11 +85,11 @@ class VerbsSiwIT {
         guest.configure(2, true, true);
         int port = Ports.free();
         OwnedProcess server = program(perftest(test, port));
-        awaitListening(port, server);
+        VerbsLibrary.awaitListening(List.of(), port, server);
         assertMeasured(guest.run(String.join(" ", perftest(test, port)) + " " + SiwGuest.HOST)
                 .orThrow()
                 .text());
-        assertThat(server.awaitExit()).as(server.text()).isZero();
+        finish(server);
     }
 
     @ParameterizedTest
@@ -101,7 +102,7 @@ class VerbsSiwIT {
         List<String> command = new ArrayList<>(List.of(perftest(test, guest.perftestPort())));
         command.add(Link.LOOPBACK);
         OwnedProcess client = program(command.toArray(String[]::new));
-        assertThat(client.awaitExit()).as(client.text()).isZero();
+        finish(client);
         assertMeasured(client.text());
         assertMeasured(Patience.get(server).orThrow().text());
     }
@@ -125,16 +126,6 @@ class VerbsSiwIT {
         whole.addAll(VerbsLibrary.environment(sidecar));
         whole.addAll(List.of(command));
         return OwnedProcess.start(command[0], whole, Map.of(), Programs.output());
-    }
-
-    private static void awaitListening(int port, OwnedProcess server) {
-        Patience.await("a program listens on port " + port).until(() -> {
-            if (!server.isAlive()) {
-                throw new AssertionError("the server ended:\n" + server.text());
-            }
-            List<String> command = List.of("ss", "-Hltn", "sport = :" + port);
-            return !Tools.output(command, Programs.output().resolve("ss.log")).isEmpty();
-        });
     }
 
     private static void assertPings(String output) {

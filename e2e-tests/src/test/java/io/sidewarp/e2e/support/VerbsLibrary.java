@@ -6,6 +6,7 @@ package io.sidewarp.e2e.support;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /** The verbs library (clients/verbs), built for tests. */
@@ -20,10 +21,9 @@ public final class VerbsLibrary {
         Tools.need("gcc", "gcc");
         Tools.needFile("/usr/include/infiniband/verbs.h", "libibverbs-dev");
         Tools.needFile("/usr/include/rdma/rdma_cma.h", "librdmacm-dev");
-        OwnedProcess build = OwnedProcess.start(
+        finish(OwnedProcess.start(
                 "verbs-build",
-                List.of(Programs.root().resolve("clients/verbs/build").toString(), BUILT.toString()));
-        assertThat(build.awaitExit()).as(build.text()).isZero();
+                List.of(Programs.root().resolve("clients/verbs/build").toString(), BUILT.toString())));
     }
 
     /** Path of the library. */
@@ -35,5 +35,27 @@ public final class VerbsLibrary {
     public static List<String> environment(SidecarProcess sidecar) {
         return List.of(
                 "LD_PRELOAD=" + path(), "SIDEWARP_API=" + sidecar.target(), "SIDEWARP_VOLUME=" + sidecar.volume());
+    }
+
+    /**
+     * Waits until a program listens on a port.
+     *
+     * @param prefix of the command that looks, for a network namespace
+     */
+    public static void awaitListening(List<String> prefix, int port, OwnedProcess server) {
+        List<String> command = new ArrayList<>(prefix);
+        command.addAll(List.of("ss", "-Hltn", "sport = :" + port));
+        Patience.await("a program listens on port " + port).until(() -> {
+            if (!server.isAlive()) {
+                throw new AssertionError("the server ended:\n" + server.text());
+            }
+            return !Tools.output(command, Programs.output().resolve("ss.log")).isEmpty();
+        });
+    }
+
+    /** Waits for the end of a program that must succeed, and returns what it printed. */
+    public static String finish(OwnedProcess program) {
+        assertThat(program.awaitExit()).as(program.text()).isZero();
+        return program.text();
     }
 }
