@@ -219,7 +219,8 @@ public final class DraDriver implements AutoCloseable {
             // A killed agent has left it, and the kubelet would try it for ever.
             Files.deleteIfExists(registrationSocket);
         }
-        if (decided && stale && !publish(List.of())) {
+        // A node that offers devices since the last look keeps its slices.
+        if (decided && !offering && stale && !publish(List.of())) {
             stale = true;
             wakeUps.poll(retries.next().toMillis(), TimeUnit.MILLISECONDS);
         } else {
