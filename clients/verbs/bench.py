@@ -10,6 +10,9 @@ of 64 KiB with 64 messages in flight, once with the program's own memory and onc
 Beside them stands what a user has today: fi_pingpong over libfabric's tcp provider (Debian's libfabric-bin), and
 perftest over Linux siw with both ends in one virtual machine (e2e-tests/siw), whose processors are emulated. The
 result of each is the median of the rounds.
+
+tests/limit.c gives the limits: relays that do only what a sidecar cannot avoid, once with shared memory as the ring
+client has, once with the memory of another process as perftest has.
 """
 
 import argparse
@@ -161,6 +164,21 @@ class Rings:
         self.server.wait()
 
 
+def limits(directory, rounds):
+    """Prints what the memory of another process costs at least, with the sidecars gone."""
+    program = f"{directory}/limit"
+    source = ROOT / "clients/verbs/tests/limit.c"
+    subprocess.run(["gcc", "-std=gnu11", "-O2", "-msse4.2", "-o", program, str(source)], check=True)
+    for test, unit in (("read", "us"), ("stream", "Gbit/s")):
+        figures = {"process": [], "mapped": []}
+        for _ in range(rounds):
+            for kind, values in figures.items():
+                done = subprocess.run([program, kind, test], capture_output=True, text=True, check=True, timeout=SECONDS)
+                values.append(float(done.stdout))
+        ours, base = (statistics.median(figures[kind]) for kind in ("process", "mapped"))
+        print(f"{'limit of ' + test + ' ' + unit:<22}{ours:>9.1f}{base:>9.1f}  {ours / base:.2f}", flush=True)
+
+
 def fabric():
     """Returns (half a round trip of 8 bytes in microseconds, Gbit/s of 64 KiB) of fi_pingpong over TCP."""
     figures = []
@@ -233,6 +251,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="sidewarp-verbs-") as built:
         subprocess.run([str(ROOT / "clients/verbs/build"), built], check=True)
         measure(arguments, f"{built}/libsidewarp-verbs.so")
+        limits(built, arguments.rounds)
     if not arguments.no_fabric:
         latency, rate = fabric()
         print(f"fi_pingpong over tcp: 8 bytes {latency:.1f} us, 64 KiB {rate:.1f} Gbit/s each way")
