@@ -74,6 +74,7 @@ public final class ConfigValidator {
         validator.connection(config.connection());
         validator.startup(config.connection(), config.advanced().connection());
         validator.connection(config.advanced().connection(), config.limits());
+        IdentityCheck.check(config.identity(), validator.problems);
         validator.sctp(config.sctp());
         validator.sctp(config.advanced().sctp());
         validator.rest(config.advanced());

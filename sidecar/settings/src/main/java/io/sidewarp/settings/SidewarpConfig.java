@@ -65,6 +65,8 @@ public interface SidewarpConfig {
 
     Connection connection();
 
+    IdentityConfig identity();
+
     Sctp sctp();
 
     AdvancedConfig advanced();

@@ -6,6 +6,8 @@ package io.sidewarp.service.health;
 import io.grpc.BindableService;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.protobuf.services.HealthStatusManager;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Health of the sidecar: alive, ready for traffic from outside the pod, and usable by the application in the pod
@@ -22,6 +24,7 @@ public final class HealthState {
     private final HealthStatusManager manager = new HealthStatusManager();
     private volatile boolean ready;
     private volatile boolean outbound;
+    private volatile Supplier<Optional<String>> problem = Optional::empty;
 
     public HealthState() {
         ready(false);
@@ -44,6 +47,16 @@ public final class HealthState {
     public void outbound(boolean value) {
         outbound = value;
         manager.setStatus(OUTBOUND, status(value));
+    }
+
+    /** Sets where to ask for what keeps the sidecar from being ready, or soon will. */
+    public void problem(Supplier<Optional<String>> source) {
+        problem = source;
+    }
+
+    /** Returns what is wrong, and what to do. */
+    public Optional<String> problem() {
+        return problem.get();
     }
 
     public boolean isReady() {

@@ -15,6 +15,7 @@ import io.sidewarp.engine.net.sctp.SctpStack;
 import io.sidewarp.engine.net.sctp.SctpUnavailableException;
 import io.sidewarp.engine.net.sctp.kernel.KernelSctp;
 import io.sidewarp.engine.net.sctp.usrsctp.Usrsctp;
+import io.sidewarp.engine.net.tls.TlsIdentity;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.provider.kernel.KernelLimits;
@@ -45,10 +46,11 @@ final class Providers {
 
     private Providers() {}
 
-    static RdmaProvider create(SidewarpConfig config, EventLoopGroup loops, Telemetry telemetry, PeerLogs logs) {
+    static RdmaProvider create(
+            SidewarpConfig config, EventLoopGroup loops, Telemetry telemetry, PeerLogs logs, TlsIdentity identity) {
         return KernelProvider.NAME.equals(ConfigValidator.provider(config))
                 ? kernel(config)
-                : software(config, loops, telemetry, logs);
+                : software(config, loops, telemetry, logs, identity);
     }
 
     /** Opens the device. Fails if it does not exist. */
@@ -72,7 +74,7 @@ final class Providers {
     }
 
     private static RdmaProvider software(
-            SidewarpConfig config, EventLoopGroup loops, Telemetry telemetry, PeerLogs logs) {
+            SidewarpConfig config, EventLoopGroup loops, Telemetry telemetry, PeerLogs logs, TlsIdentity identity) {
         SoftwareSettings defaults = SoftwareSettings.defaults();
         SidewarpConfig.Limits limits = config.limits();
         SoftwareSettings settings = new SoftwareSettings(
@@ -103,6 +105,7 @@ final class Providers {
                 .settings(settings)
                 .eventLoopGroup(loops)
                 .events(new Events(telemetry, logs))
+                .identity(identity)
                 .build();
     }
 

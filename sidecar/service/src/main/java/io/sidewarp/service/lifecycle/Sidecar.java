@@ -9,11 +9,14 @@ import io.sidewarp.engine.memory.RegionException;
 import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.NetSettings;
+import io.sidewarp.engine.net.tls.TlsIdentity;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.service.api.ApiServices;
 import io.sidewarp.service.control.ControlSockets;
 import io.sidewarp.service.health.HealthState;
+import io.sidewarp.service.identity.Identities;
+import io.sidewarp.service.identity.Identity;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.management.ManagementServer;
 import io.sidewarp.service.memory.OrphanRemoval;
@@ -41,6 +44,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.jboss.logging.Logger;
@@ -60,6 +64,7 @@ public final class Sidecar implements AutoCloseable {
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
     private final HealthState health = new HealthState();
     private final PeerLogs logs;
+    private boolean stopping;
     private @Nullable SessionRegistry sessions;
     private @Nullable GrpcApiServer api;
     private @Nullable ManagementServer management;
@@ -124,7 +129,14 @@ public final class Sidecar implements AutoCloseable {
             management = own(new ManagementServer(transports, config.management(), health, telemetry, collector));
             management.start();
         }
-        RdmaProvider provider = own(Providers.create(config, transports.group(), telemetry, logs));
+        Optional<Identity> identity = Identities.create(config.identity());
+        identity.ifPresent(source -> begin(source, telemetry));
+        RdmaProvider provider = own(Providers.create(
+                config,
+                transports.group(),
+                telemetry,
+                logs,
+                identity.<TlsIdentity>map(i -> i).orElse(TlsIdentity.NONE)));
         Device device = own(Providers.open(provider));
         own(telemetry.associations().observe(device));
         Optional<SharedVolume> volume = sharedVolume();
@@ -163,8 +175,9 @@ public final class Sidecar implements AutoCloseable {
             management.serve(new SidecarStatus(registry, telemetry.errors(), health, version, collector));
         }
         volume.ifPresent(shared -> OrphanRemoval.schedule(shared, transports.group(), workers));
-        health.outbound(true);
-        health.ready(true);
+        identity.map(Identity::first)
+                .orElse(CompletableFuture.completedFuture(null))
+                .thenRun(this::serve);
         EngineLoops.whyNoEpoll().ifPresent(reason -> LOG.warnf("event=no-native-epoll reason=\"%s\"", reason));
         LOG.infof(
                 "event=started version=%s provider=%s socket=%s tcp=%s management=%s loops=%d epoll=%b",
@@ -177,6 +190,30 @@ public final class Sidecar implements AutoCloseable {
                 management == null ? "off" : management.address(),
                 loops,
                 transports.isEpoll());
+    }
+
+    private void begin(Identity identity, Telemetry telemetry) {
+        own(identity);
+        telemetry.gauge(
+                "sidewarp.identity.expiry",
+                "Time until this side's certificate expires; negative afterwards, 0 before there is one",
+                "s",
+                () -> identity.timeLeft().orElse(Duration.ZERO).toSeconds());
+        health.problem(identity::problem);
+        identity.start();
+    }
+
+    /** Becomes ready. With an identity, this waits for its first credentials. */
+    private synchronized void serve() {
+        if (!stopping) {
+            health.outbound(true);
+            health.ready(true);
+        }
+    }
+
+    private synchronized void drain() {
+        stopping = true;
+        health.ready(false);
     }
 
     private RingServer ringServer(Transports transports) throws IOException {
@@ -218,7 +255,7 @@ public final class Sidecar implements AutoCloseable {
     /** Drains within the configured time, and closes all parts. */
     @Override
     public void close() {
-        health.ready(false);
+        drain();
         LOG.infof("event=stopping drain-timeout=%s", config.drainTimeout());
         if (sessions != null) {
             new SessionDrain(sessions, config.drainTimeout(), config.advanced().outliveSessions()).run();

@@ -18,6 +18,7 @@ import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.QueryStringDecoder;
+import io.sidewarp.common.Json;
 import io.sidewarp.common.status.StatusPage;
 import io.sidewarp.service.health.HealthState;
 import io.sidewarp.service.status.SidecarStatus;
@@ -25,6 +26,7 @@ import io.sidewarp.service.telemetry.Telemetry;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.StringJoiner;
 import java.util.concurrent.Executor;
@@ -158,7 +160,13 @@ final class ManagementHandler extends SimpleChannelInboundHandler<HttpObject> {
                 default -> true;
             };
             allUp &= up;
-            json.add("{\"name\":\"" + check + "\",\"status\":\"" + status(up) + "\"}");
+            Map<String, Object> answer = new LinkedHashMap<>();
+            answer.put("name", check);
+            answer.put("status", status(up));
+            if (check.equals("ready")) {
+                health.problem().ifPresent(problem -> answer.put("data", Map.of("problem", problem)));
+            }
+            json.add(Json.write(answer));
         }
         String body = "{\"status\":\"" + status(allUp) + "\",\"checks\":[" + json + "]}\n";
         HttpResponseStatus status = allUp ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE;

@@ -75,10 +75,7 @@ public final class SidecarStatus {
     private void facts(StatusDocument document, List<SessionStatus> all) {
         DeviceAttributes device = sessions.device().attributes();
         String transports = device.llps().stream().map(Enum::name).sorted().collect(Collectors.joining(", "));
-        document.fact(
-                        "State",
-                        Kind.STATE,
-                        health.isReady() ? new State("ready", Tone.GOOD) : new State("stopping", Tone.WAIT))
+        document.fact("State", Kind.STATE, health())
                 .fact("Running for", Kind.AGE, start.toEpochMilli())
                 .fact("Sessions", Kind.NUMBER, all.size())
                 .fact("Connections", Kind.NUMBER, sum(all, SessionInfo::getConnections))
@@ -86,6 +83,13 @@ public final class SidecarStatus {
                 .fact("Registered memory", Kind.BYTES, sum(all, SessionInfo::getRegisteredOctets))
                 .fact("Provider", Kind.TEXT, device.provider() + " (" + transports + ")")
                 .fact("Version", Kind.TEXT, version);
+    }
+
+    private State health() {
+        if (health.isReady()) {
+            return new State("ready", Tone.GOOD);
+        }
+        return new State(health.problem().orElse("stopping"), Tone.WAIT);
     }
 
     private static long sum(List<SessionStatus> all, ToLongFunction<SessionInfo> value) {

@@ -187,6 +187,24 @@ class ConfigTest {
                 .isEmpty();
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "files, sidewarp.identity.socket, x, sidewarp.identity.directory is unset",
+        "files, sidewarp.identity.directory, certs, sidewarp.identity.directory is certs; allowed: an absolute path",
+        "spiffe, sidewarp.identity.directory, /x, sidewarp.identity.socket is unset",
+        "spiffe, sidewarp.identity.socket, /run/a.sock, allowed: unix:///PATH",
+        "builtin, sidewarp.identity.issuer, http://ca:1, allowed: https://HOST:PORT",
+        "builtin, sidewarp.identity.trust-bundle, text, sidewarp.identity.trust-bundle has no CAs in PEM",
+        "'', sidewarp.identity.directory, /x, sidewarp.identity.directory is set",
+    })
+    void sourceOfIdentityNeedsItsOwnSettings(String source, String name, String value, String problem) {
+        SidewarpConfig config =
+                TestSidecar.config(Path.of("/dev/shm/none"), "sidewarp.identity.source", source, name, value);
+
+        assertThat(ConfigValidator.problems(config))
+                .anySatisfy(text -> assertThat(text).contains(problem));
+    }
+
     @Test
     void usersCannotBeCheckedOnTcp() {
         assertThat(ConfigValidator.problems(TestSidecar.config(

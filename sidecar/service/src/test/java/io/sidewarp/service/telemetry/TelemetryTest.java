@@ -11,6 +11,8 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.MetadataUtils;
 import io.sidewarp.engine.verbs.QueuePairCounters;
+import io.sidewarp.service.testing.TestAuthority;
+import io.sidewarp.service.testing.TestIdentity;
 import io.sidewarp.service.testing.TestQueue;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
@@ -133,8 +135,9 @@ class TelemetryTest {
                         row.group(3).replace("`", "").replace(", ", ","));
             }
         }
-        try (TestSidecar left = TestSidecar.start(
-                        "sidewarp.connection.timeout", "1s", "sidewarp.limits.registered-octets", "10000");
+        try (TestIdentity identity = new TestAuthority("example.org").identity("cart");
+                TestSidecar left = TestSidecar.start(identity.settings(
+                        "sidewarp.connection.timeout", "1s", "sidewarp.limits.registered-octets", "10000"));
                 TestSidecar right = TestSidecar.start();
                 TestSession client = left.session();
                 TestSession server = right.session()) {

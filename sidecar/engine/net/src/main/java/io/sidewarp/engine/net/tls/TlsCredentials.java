@@ -43,13 +43,15 @@ public final class TlsCredentials {
 
     private final SSLContext context;
     private final SpiffeId id;
+    private final Instant validFrom;
     private final Instant expiry;
     private final SpiffeTrust trust;
 
-    private TlsCredentials(SSLContext context, SpiffeId id, Instant expiry, SpiffeTrust trust) {
+    private TlsCredentials(SSLContext context, SpiffeId id, X509Certificate leaf, SpiffeTrust trust) {
         this.context = context;
         this.id = id;
-        this.expiry = expiry;
+        this.validFrom = leaf.getNotBefore().toInstant();
+        this.expiry = leaf.getNotAfter().toInstant();
         this.trust = trust;
     }
 
@@ -88,7 +90,7 @@ public final class TlsCredentials {
         context.init(new KeyManager[] {new OneKeyManager(key, chain)}, new TrustManager[] {trust}, null);
         bound(context.getClientSessionContext());
         bound(context.getServerSessionContext());
-        return new TlsCredentials(context, id, leaf.getNotAfter().toInstant(), trust);
+        return new TlsCredentials(context, id, leaf, trust);
     }
 
     private static void bound(SSLSessionContext sessions) {
@@ -99,6 +101,11 @@ public final class TlsCredentials {
     /** Returns the identity of this side. */
     public SpiffeId id() {
         return id;
+    }
+
+    /** Returns when this side's certificate begins to be valid. */
+    public Instant validFrom() {
+        return validFrom;
     }
 
     /** Returns when this side's certificate expires. */

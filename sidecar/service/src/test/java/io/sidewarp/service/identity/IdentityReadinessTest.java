@@ -1,0 +1,37 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.identity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.service.testing.TestAuthority;
+import io.sidewarp.service.testing.TestIdentity;
+import io.sidewarp.service.testing.TestSidecar;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+class IdentityReadinessTest {
+
+    @Test
+    void sidecarIsReadyWhenItHasItsCertificate() {
+        TestAuthority authority = new TestAuthority("example.org");
+        try (TestIdentity files = new TestIdentity();
+                TestSidecar sidecar = TestSidecar.start(files.settings())) {
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(sidecar.get("/q/health/ready"))
+                            .contains("\"status\":\"DOWN\"", "/tls.crt is not there; mount the volume"));
+            assertThat(sidecar.get("/q/health/live")).contains("\"status\":\"UP\"");
+            assertThat(sidecar.get("/q/health/group/outbound")).contains("\"status\":\"DOWN\"");
+
+            files.write(authority.leaf("cart"), authority.certificate());
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(20))
+                    .untilAsserted(() -> assertThat(sidecar.get("/q/health/ready"))
+                            .isEqualTo("{\"status\":\"UP\",\"checks\":[{\"name\":\"ready\",\"status\":\"UP\"}]}\n"));
+            assertThat(sidecar.get("/q/health/group/outbound")).contains("\"status\":\"UP\"");
+        }
+    }
+}
