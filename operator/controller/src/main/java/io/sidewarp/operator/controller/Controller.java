@@ -14,6 +14,7 @@ import io.sidewarp.operator.controller.cache.ClusterFeatures;
 import io.sidewarp.operator.controller.config.LeaderElection;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.SettingRules;
+import io.sidewarp.operator.controller.identity.IdentityCa;
 import io.sidewarp.operator.controller.installation.Uninstaller;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
 import io.sidewarp.operator.controller.webhook.WebhookServer;
@@ -47,6 +48,7 @@ public class Controller implements QuarkusApplication {
 
     private final OperatorConfig config;
     private final Operator operator;
+    private final IdentityCa identities;
     private final WebhookServer webhook;
     private final Uninstaller uninstaller;
     private final AwaitedApiServer apiServer;
@@ -61,6 +63,7 @@ public class Controller implements QuarkusApplication {
     public Controller(
             OperatorConfig config,
             Operator operator,
+            IdentityCa identities,
             WebhookServer webhook,
             Uninstaller uninstaller,
             AwaitedApiServer apiServer,
@@ -69,6 +72,7 @@ public class Controller implements QuarkusApplication {
             LeaderElection leadership) {
         this.config = config;
         this.operator = operator;
+        this.identities = identities;
         this.webhook = webhook;
         this.uninstaller = uninstaller;
         this.apiServer = apiServer;
@@ -115,6 +119,7 @@ public class Controller implements QuarkusApplication {
             VersionInfo version = apiServer.await();
             LOG.infof("event=started kubernetes=%s.%s", version.getMajor(), version.getMinor());
             features.start();
+            identities.start();
             webhook.start();
             networks.start();
             features.await();

@@ -64,6 +64,9 @@ public interface OperatorConfig {
     /** The injection webhook. */
     Webhook webhook();
 
+    /** The CA of sidecars' identities. */
+    Identity identity();
+
     /** Nodes that no policy selects. */
     Unselected unselected();
 
@@ -156,6 +159,44 @@ public interface OperatorConfig {
 
         /** Additional names or IP addresses in the certificate. A certificate that lacks any of them is replaced. */
         Optional<List<String>> certificateNames();
+    }
+
+    /** Settings of the CA of sidecars' identities, and of the service that signs their certificates. */
+    interface Identity {
+        /** Flag: the controller has a CA, and signs certificates of sidecars. */
+        @WithDefault("true")
+        boolean enabled();
+
+        /** Trust domain of the SPIFFE IDs. */
+        @WithDefault("cluster.local")
+        String trustDomain();
+
+        /** Address to listen at. */
+        @WithDefault("0.0.0.0")
+        String host();
+
+        /** Port to listen at, 0 for any free one. */
+        @WithDefault("9444")
+        int port();
+
+        /** Service in front of the identity service. The server's certificate contains its name. */
+        @WithDefault("sidewarp-identity")
+        String service();
+
+        /** Secret with the CAs: {@code ca.crt} and {@code ca.key}. */
+        @WithDefault("sidewarp-identity-ca")
+        String secret();
+
+        /** Validity of sidecars' certificates. A sidecar renews its certificate after two thirds of the validity. */
+        @WithDefault("1h")
+        Duration certificateValidity();
+
+        /**
+         * Validity of a CA. The next CA is published after a half, and signs after three quarters. A sidecar that
+         * starts again later than half of the validity after its pod was created may have no CA that is still valid.
+         */
+        @WithDefault("730d")
+        Duration caValidity();
     }
 
     /** Devices of nodes that no policy selects. */

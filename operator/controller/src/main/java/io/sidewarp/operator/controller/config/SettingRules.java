@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** Rejects values of settings that cannot work, although their types allow them. */
 public final class SettingRules {
@@ -27,6 +28,15 @@ public final class SettingRules {
      * half of that third is reserved for everything but the delay.
      */
     private static final int VALIDITY_PER_DELAY = 6;
+
+    /** Smallest validity of a sidecar's certificate. */
+    private static final Duration LEAST_LEAF_VALIDITY = Duration.ofMinutes(10);
+
+    /** Smallest ratio of a CA's validity to that of its certificates. The times of a CA need it. */
+    private static final int CA_PER_CERTIFICATE = 8;
+
+    /** Trust domain of SPIFFE, section 2.1 of its specification. */
+    private static final Pattern TRUST_DOMAIN = Pattern.compile("[a-z0-9._-]{1,255}");
 
     private SettingRules() {}
 
@@ -63,6 +73,7 @@ public final class SettingRules {
             problems.add("sidewarp.operator.webhook.shutdown-delay is " + seconds(webhook.shutdownDelay())
                     + "; allowed: 0s and more");
         }
+        identity(config.identity(), problems);
         Duration lease = config.leaderElection().duration();
         if (!lease.isPositive() || !lease.equals(lease.truncatedTo(ChronoUnit.SECONDS))) {
             // The lease stores its duration in whole seconds.
@@ -70,6 +81,27 @@ public final class SettingRules {
                     + "ms; allowed: whole seconds, 1s and more");
         }
         return problems;
+    }
+
+    private static void identity(OperatorConfig.Identity identity, List<String> problems) {
+        if (!identity.enabled()) {
+            return;
+        }
+        if (!TRUST_DOMAIN.matcher(identity.trustDomain()).matches()) {
+            problems.add("sidewarp.operator.identity.trust-domain is " + identity.trustDomain()
+                    + "; allowed: lower-case letters, digits, dots, dashes and underscores, as in cluster.local");
+        }
+        Duration validity = identity.certificateValidity();
+        if (validity.compareTo(LEAST_LEAF_VALIDITY) < 0) {
+            problems.add("sidewarp.operator.identity.certificate-validity is " + seconds(validity)
+                    + "; allowed: 10m and more");
+        }
+        Duration ca = identity.caValidity();
+        if (ca.compareTo(MOST_VALIDITY) > 0 || ca.compareTo(validity.multipliedBy(CA_PER_CERTIFICATE)) < 0) {
+            problems.add("sidewarp.operator.identity.ca-validity is " + seconds(ca)
+                    + "; allowed: eight times sidewarp.operator.identity.certificate-validity, which is "
+                    + seconds(validity) + ", to 36500d");
+        }
     }
 
     private static void positive(String name, Duration value, List<String> problems) {

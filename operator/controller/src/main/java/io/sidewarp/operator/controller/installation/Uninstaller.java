@@ -116,22 +116,28 @@ public class Uninstaller {
     }
 
     private void deleteWhatTheControllerWouldMakeAgain() {
-        Secret certificate = client.secrets()
-                .inNamespace(config.namespace())
-                .withName(config.webhook().certificateSecret())
-                .get();
         // A certificate of cert-manager does not belong to the controller.
-        if (certificate != null
-                && Objects.requireNonNullElse(certificate.getMetadata().getLabels(), Map.<String, String>of())
-                        .getOrDefault(OperatorConfig.MANAGED_LABEL, "")
-                        .equals(OperatorConfig.MANAGER)) {
-            client.resource(certificate).delete();
+        deleteOwn(config.webhook().certificateSecret());
+        if (config.identity().enabled()) {
+            deleteOwn(config.identity().secret());
         }
         client.leases()
                 .inNamespace(config.namespace())
                 .withName(config.leaderElection().lease())
                 .delete();
         deleteClaimTemplates();
+    }
+
+    /** Deletes a Secret if the controller has created it. */
+    private void deleteOwn(String name) {
+        Secret secret =
+                client.secrets().inNamespace(config.namespace()).withName(name).get();
+        if (secret != null
+                && Objects.requireNonNullElse(secret.getMetadata().getLabels(), Map.<String, String>of())
+                        .getOrDefault(OperatorConfig.MANAGED_LABEL, "")
+                        .equals(OperatorConfig.MANAGER)) {
+            client.resource(secret).delete();
+        }
     }
 
     /** Deletes the templates of claims of all profiles. Profiles may stay, and the DeviceClass goes. */

@@ -6,31 +6,23 @@ package io.sidewarp.operator.controller.webhook;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
+import io.sidewarp.operator.controller.pki.Pki;
 import java.io.IOException;
-import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.InvalidKeyException;
 import java.security.PrivateKey;
-import java.security.Signature;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.bouncycastle.asn1.pkcs.PrivateKeyInfo;
 import org.bouncycastle.asn1.x509.Extension;
 import org.bouncycastle.asn1.x509.GeneralNames;
-import org.bouncycastle.cert.X509CertificateHolder;
-import org.bouncycastle.cert.jcajce.JcaX509CertificateConverter;
 import org.bouncycastle.cert.jcajce.JcaX509CertificateHolder;
-import org.bouncycastle.openssl.PEMKeyPair;
-import org.bouncycastle.openssl.PEMParser;
-import org.bouncycastle.openssl.jcajce.JcaPEMKeyConverter;
 
 /**
  * Content of the webhook's Secret, in PEM.
@@ -95,20 +87,11 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
     boolean isUsable() {
         try {
             X509Certificate server = chain().getFirst();
-            return isKeyOf(server) && parse(authorities).stream().anyMatch(authority -> isSignedBy(server, authority));
+            return Pki.isKeyOf(key(), server)
+                    && Pki.certificates(authorities).stream().anyMatch(authority -> isSignedBy(server, authority));
         } catch (IOException | GeneralSecurityException | RuntimeException e) {
             return false;
         }
-    }
-
-    private boolean isKeyOf(X509Certificate server) throws IOException, GeneralSecurityException {
-        PrivateKey key = key();
-        Signature signature =
-                Signature.getInstance(key.getAlgorithm().equals("RSA") ? "SHA256withRSA" : "SHA256withECDSA");
-        signature.initSign(key);
-        byte[] signed = signature.sign();
-        signature.initVerify(server.getPublicKey());
-        return signature.verify(signed);
     }
 
     private static boolean isSignedBy(X509Certificate server, X509Certificate authority) {
@@ -136,9 +119,9 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
     String validAuthorities(Instant now) {
         StringBuilder valid = new StringBuilder();
         try {
-            for (X509Certificate authority : parse(authorities)) {
+            for (X509Certificate authority : Pki.certificates(authorities)) {
                 if (authority.getNotAfter().toInstant().isAfter(now)) {
-                    valid.append(CertificateMaker.pem("CERTIFICATE", authority.getEncoded()));
+                    valid.append(Pki.pem(authority));
                 }
             }
         } catch (IOException | CertificateException | RuntimeException e) {
@@ -150,7 +133,7 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
     /** Returns whether {@code trusted}, in PEM, contains all authorities of this certificate. */
     boolean isTrustedBy(String trusted) {
         try {
-            return parse(trusted).containsAll(parse(authorities));
+            return Pki.certificates(trusted).containsAll(Pki.certificates(authorities));
         } catch (IOException | CertificateException | RuntimeException e) {
             return false;
         }
@@ -158,7 +141,7 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
 
     /** Returns the server's certificate and the intermediate certificates. */
     List<X509Certificate> chain() throws IOException, CertificateException {
-        List<X509Certificate> chain = parse(certificate);
+        List<X509Certificate> chain = Pki.certificates(certificate);
         if (chain.isEmpty()) {
             throw new CertificateException(CERTIFICATE + " has no certificate");
         }
@@ -167,25 +150,18 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
 
     /** Returns the server's key, from any unencrypted form in PEM. */
     PrivateKey key() throws IOException, InvalidKeyException {
-        JcaPEMKeyConverter converter = new JcaPEMKeyConverter();
-        try (PEMParser parser = new PEMParser(new StringReader(privateKey))) {
-            for (Object object = parser.readObject(); object != null; object = parser.readObject()) {
-                if (object instanceof PrivateKeyInfo key) {
-                    return converter.getPrivateKey(key);
-                }
-                if (object instanceof PEMKeyPair pair) {
-                    return converter.getPrivateKey(pair.getPrivateKeyInfo());
-                }
-            }
+        List<PrivateKey> keys = Pki.privateKeys(privateKey);
+        if (keys.isEmpty()) {
+            throw new InvalidKeyException(PRIVATE_KEY + " has no private key");
         }
-        throw new InvalidKeyException(PRIVATE_KEY + " has no private key");
+        return keys.getFirst();
     }
 
     private boolean hasNames(List<String> names) {
         try {
             GeneralNames present = GeneralNames.fromExtensions(
                     new JcaX509CertificateHolder(chain().getFirst()).getExtensions(), Extension.subjectAlternativeName);
-            return present != null && List.of(present.getNames()).containsAll(CertificateMaker.names(names));
+            return present != null && List.of(present.getNames()).containsAll(Pki.names(names));
         } catch (IOException | CertificateException | RuntimeException e) {
             return false;
         }
@@ -194,23 +170,10 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
     /** Returns the server's certificate. Empty if it cannot be read. */
     private Optional<X509Certificate> server() {
         try {
-            return parse(certificate).stream().findFirst();
+            return Pki.certificates(certificate).stream().findFirst();
         } catch (IOException | CertificateException | RuntimeException e) {
             return Optional.empty();
         }
-    }
-
-    private static List<X509Certificate> parse(String pem) throws IOException, CertificateException {
-        List<X509Certificate> certificates = new ArrayList<>();
-        JcaX509CertificateConverter converter = new JcaX509CertificateConverter();
-        try (PEMParser parser = new PEMParser(new StringReader(pem))) {
-            for (Object object = parser.readObject(); object != null; object = parser.readObject()) {
-                if (object instanceof X509CertificateHolder holder) {
-                    certificates.add(converter.getCertificate(holder));
-                }
-            }
-        }
-        return certificates;
     }
 
     static String decode(String base64) {

@@ -39,6 +39,24 @@ class SettingRulesTest {
     }
 
     @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    trust-domain         | Shop.Example | trust-domain is Shop.Example; allowed: lower-case letters
+                    certificate-validity | 9m           | certificate-validity is 540s; allowed: 10m and more
+                    ca-validity          | 7h           | ca-validity is 25200s; allowed: eight times
+                    ca-validity          | 40000d       | ca-validity is 3456000000s; allowed: eight times
+                    """)
+    void settingOfIdentitiesThatCannotWorkIsNamedWithWhatCould(String name, String value, String problem) {
+        String identity = "sidewarp.operator.identity.";
+        assertThat(SettingRules.problems(TestSettings.of(Map.of(identity + name, value))))
+                .singleElement()
+                .asString()
+                .startsWith(identity + problem);
+        assertThat(SettingRules.problems(
+                        TestSettings.of(Map.of(identity + name, value, identity + "enabled", "false"))))
+                .isEmpty();
+    }
+
+    @ParameterizedTest
     @CsvSource({"0s, 0ms", "500ms, 500ms", "1500ms, 1500ms", "-1s, -1000ms"})
     void aLeaseTellsWholeSecondsOnly(String value, String told) {
         assertThat(SettingRules.problems(TestSettings.of(Map.of("sidewarp.operator.leader-election.duration", value))))

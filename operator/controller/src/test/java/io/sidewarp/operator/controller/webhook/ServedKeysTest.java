@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.pki.Pki;
 import io.sidewarp.operator.testing.TrustAll;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -97,7 +98,7 @@ class ServedKeysTest {
         ECPrivateKey ec = (ECPrivateKey) generator.generateKeyPair().getPrivate();
         byte[] octets =
                 new org.bouncycastle.asn1.sec.ECPrivateKey(256, ec.getS(), SECObjectIdentifiers.secp256r1).getEncoded();
-        assertThat(keyOf(CertificateMaker.pem("EC PRIVATE KEY", octets)))
+        assertThat(keyOf(Pki.pem("EC PRIVATE KEY", octets)))
                 .isInstanceOfSatisfying(
                         ECPrivateKey.class, key -> assertThat(key.getS()).isEqualTo(ec.getS()));
     }
