@@ -147,6 +147,7 @@ run_bench() {
     need_tools 'benchmarks' "$TEST_TOOLS"
     [[ ${*^^} == *--ONLY* && ${*^^} != *APPLICATION* ]] || need_tools 'benchmarks of applications' "$RELAY_TOOLS"
     [[ ${*^^} != *SCTP* ]] || need_tools 'benchmarks over SCTP' "$USRSCTP_TOOLS"
+    [[ ${*^^} != *TLS* ]] || need_tools 'benchmarks of TLS' "$TLS_TOOLS"
     [[ ${*^^} != *PROFILE* ]] || need_tools 'profiles' "$PROFILE_TOOLS"
   fi
   build_if_needed bench

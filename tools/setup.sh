@@ -131,6 +131,10 @@ readonly USRSCTP_TOOLS='cc gcc
 stdio.h libc6-dev
 usrsctp.h libusrsctp-dev'
 
+# Additional tools for the benchmark of TLS.
+readonly TLS_TOOLS='openssl openssl
+stunnel stunnel4'
+
 # Tools that compile the verbs library for the sidecar's image.
 readonly IMAGE_TOOLS='gcc gcc
 stdio.h libc6-dev

@@ -70,7 +70,7 @@ public final class BenchCommand implements Callable<Integer> {
             paramLabel = "PART",
             split = ",",
             description =
-                    "Parts to measure: ${COMPLETION-CANDIDATES}. Default: all but SCTP, COMPARISON and PROFILE, and"
+                    "Parts to measure: ${COMPLETION-CANDIDATES}. Default: all but SCTP, TLS, COMPARISON and PROFILE, and"
                             + " without NETWORK where no network can be made.")
     private Set<Part> only = EnumSet.noneOf(Part.class);
 
@@ -268,7 +268,7 @@ public final class BenchCommand implements Callable<Integer> {
         if (against.isPresent()) {
             return EnumSet.of(Part.COMPARISON);
         }
-        Set<Part> parts = EnumSet.complementOf(EnumSet.of(Part.SCTP, Part.COMPARISON, Part.PROFILE));
+        Set<Part> parts = EnumSet.complementOf(EnumSet.of(Part.SCTP, Part.TLS, Part.COMPARISON, Part.PROFILE));
         Network.obstacle().ifPresent(obstacle -> {
             parts.remove(Part.NETWORK);
             spec.commandLine().getErr().println("NETWORK is left out: " + obstacle);

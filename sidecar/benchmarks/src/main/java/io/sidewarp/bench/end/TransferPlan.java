@@ -3,7 +3,9 @@
 
 package io.sidewarp.bench.end;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.Locale;
+import java.util.Objects;
 
 /**
  * Plan of one measurement. Ends without RDMA use those settings that apply to them.
@@ -18,6 +20,7 @@ import java.util.Locale;
  * @param crc whether both ends want CRC32c in FPDUs (RFC 5044 section 4.4)
  * @param markers whether both ends want Markers (RFC 5044 section 4.3)
  * @param waiting how both ends wait
+ * @param identity directory with the certificate of both ends, for TLS below MPA; empty for no TLS
  */
 public record TransferPlan(
         Operation operation,
@@ -29,7 +32,8 @@ public record TransferPlan(
         int idle,
         boolean crc,
         boolean markers,
-        Waiting waiting) {
+        Waiting waiting,
+        @JsonInclude(JsonInclude.Include.NON_EMPTY) String identity) {
 
     /** Operation that moves the payload. */
     public enum Operation {
@@ -64,6 +68,8 @@ public record TransferPlan(
         if (depth % signal != 0) {
             throw new IllegalArgumentException("depth " + depth + " is no multiple of signal " + signal);
         }
+        // JSON without TLS has no directory.
+        identity = Objects.requireNonNullElse(identity, "");
     }
 
     /**
@@ -71,35 +77,50 @@ public record TransferPlan(
      * and requests each completion.
      */
     public static TransferPlan stream(Operation operation, int size, int depth) {
-        return new TransferPlan(operation, Mode.STREAM, size, depth, 1, 1, 0, true, false, Waiting.ADAPTIVE);
+        return new TransferPlan(operation, Mode.STREAM, size, depth, 1, 1, 0, true, false, Waiting.ADAPTIVE, "");
     }
 
     /** Returns a plan for one message at a time over one connection with CRC. */
     public static TransferPlan pingPong(Operation operation, int size, Waiting waiting) {
-        return new TransferPlan(operation, Mode.PING_PONG, size, 1, 1, 1, 0, true, false, waiting);
+        return new TransferPlan(operation, Mode.PING_PONG, size, 1, 1, 1, 0, true, false, waiting, "");
     }
 
     public TransferPlan withSignal(int messages) {
-        return new TransferPlan(operation, mode, size, depth, messages, connections, idle, crc, markers, waiting);
+        return new TransferPlan(
+                operation, mode, size, depth, messages, connections, idle, crc, markers, waiting, identity);
     }
 
     public TransferPlan withConnections(int count) {
-        return new TransferPlan(operation, mode, size, depth, signal, count, idle, crc, markers, waiting);
+        return new TransferPlan(operation, mode, size, depth, signal, count, idle, crc, markers, waiting, identity);
     }
 
     public TransferPlan withIdle(int count) {
-        return new TransferPlan(operation, mode, size, depth, signal, connections, count, crc, markers, waiting);
+        return new TransferPlan(
+                operation, mode, size, depth, signal, connections, count, crc, markers, waiting, identity);
     }
 
     public TransferPlan withCrc(boolean wanted) {
-        return new TransferPlan(operation, mode, size, depth, signal, connections, idle, wanted, markers, waiting);
+        return new TransferPlan(
+                operation, mode, size, depth, signal, connections, idle, wanted, markers, waiting, identity);
     }
 
     public TransferPlan withMarkers(boolean wanted) {
-        return new TransferPlan(operation, mode, size, depth, signal, connections, idle, crc, wanted, waiting);
+        return new TransferPlan(
+                operation, mode, size, depth, signal, connections, idle, crc, wanted, waiting, identity);
     }
 
     public TransferPlan withWaiting(Waiting other) {
-        return new TransferPlan(operation, mode, size, depth, signal, connections, idle, crc, markers, other);
+        return new TransferPlan(operation, mode, size, depth, signal, connections, idle, crc, markers, other, identity);
+    }
+
+    /** Returns a plan with TLS, both ends of which use the certificate in a directory. */
+    public TransferPlan withTls(String directory) {
+        return new TransferPlan(
+                operation, mode, size, depth, signal, connections, idle, crc, markers, waiting, directory);
+    }
+
+    /** Returns whether the connections of the plan have TLS. */
+    public boolean hasTls() {
+        return !identity.isEmpty();
     }
 }

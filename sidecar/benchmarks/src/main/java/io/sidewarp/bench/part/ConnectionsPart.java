@@ -59,17 +59,7 @@ final class ConnectionsPart {
 
     private static void measure(Lab lab, EndPair alone, EndPair crowd, TransferPlan plan) {
         Subject subject = Subject.of(crowd.name(), plan);
-        crowd.connect(BUSY);
-        long active = crowd.activeMemory();
-        long passive = crowd.passiveMemory();
-        crowd.release();
-        double rate = setUp(crowd, plan);
-        double idle = plan.idle();
-        Map<Metric, Double> costs = Map.of(
-                Metric.CONNECTIONS_PER_SECOND, rate,
-                Metric.ACTIVE_OCTETS_PER_CONNECTION, (crowd.activeMemory() - active) / idle,
-                Metric.PASSIVE_OCTETS_PER_CONNECTION, (crowd.passiveMemory() - passive) / idle);
-        lab.record("set-up", false, subject, costs);
+        recordSetUp(lab, "set-up", crowd, plan);
         Turns turns = new Turns("one busy of " + subject.connections())
                 .beside(new Connected("engine alone", alone), BUSY)
                 .with(new Connected(crowd.name(), crowd), plan);
@@ -78,8 +68,32 @@ final class ConnectionsPart {
         }
         turns.measure(lab.inMoments(), lab.rounds(ROUNDS));
         crowd.release();
-        Map<Metric, Double> warm = Map.of(Metric.WARM_CONNECTIONS_PER_SECOND, warmRate(lab, crowd, plan));
-        lab.record("set-up", false, subject, warm);
+        recordWarmSetUp(lab, "set-up", crowd, plan);
+    }
+
+    /**
+     * Records the rate at which idle connections are set up, and the memory of each. They stay connected.
+     *
+     * @param plan plan with idle connections
+     */
+    static void recordSetUp(Lab lab, String group, EndPair ends, TransferPlan plan) {
+        ends.connect(plan.withIdle(0));
+        long active = ends.activeMemory();
+        long passive = ends.passiveMemory();
+        ends.release();
+        double rate = setUp(ends, plan);
+        double idle = plan.idle();
+        Map<Metric, Double> costs = Map.of(
+                Metric.CONNECTIONS_PER_SECOND, rate,
+                Metric.ACTIVE_OCTETS_PER_CONNECTION, (ends.activeMemory() - active) / idle,
+                Metric.PASSIVE_OCTETS_PER_CONNECTION, (ends.passiveMemory() - passive) / idle);
+        lab.record(group, false, Subject.of(ends.name(), plan), costs);
+    }
+
+    /** Records the rate of set-up after processes have done this for some time. */
+    static void recordWarmSetUp(Lab lab, String group, EndPair ends, TransferPlan plan) {
+        Map<Metric, Double> warm = Map.of(Metric.WARM_CONNECTIONS_PER_SECOND, warmRate(lab, ends, plan));
+        lab.record(group, false, Subject.of(ends.name(), plan), warm);
     }
 
     /** Returns the connections a second that the same processes set up after doing this for some time. */

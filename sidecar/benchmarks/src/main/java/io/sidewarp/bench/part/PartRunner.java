@@ -23,6 +23,7 @@ public interface PartRunner {
             case SIDECAR -> SidecarPart::repeat;
             case APPLICATION -> ApplicationPart::repeat;
             case NETWORK -> TransportParts::network;
+            case TLS -> TlsPart::repeat;
             case SCTP -> TransportParts::sctp;
             case COMPARISON -> ChangeParts::comparison;
             case PROFILE -> ChangeParts::profile;

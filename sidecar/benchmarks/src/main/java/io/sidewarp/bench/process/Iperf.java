@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * One stream of iperf3: a server for each measurement, and the client. The size of a plan is what each write and read of
@@ -26,11 +27,18 @@ import java.util.Map;
  *
  * @param name name in results
  * @param congestionControl name of the congestion control; empty for the machine's
+ * @param tunnel certificates of two stunnels, through which the stream goes; empty for none
  * @param active place of the client, which sends
  * @param passive place of the server
  * @param directory directory for the server's log
  */
-public record Iperf(String name, String congestionControl, Place active, Place passive, Path directory)
+public record Iperf(
+        String name,
+        String congestionControl,
+        Optional<Certificates> tunnel,
+        Place active,
+        Place passive,
+        Path directory)
         implements Program {
 
     /** Size with the defaults of iperf3. */
@@ -58,26 +66,48 @@ public record Iperf(String name, String congestionControl, Place active, Place p
     public static Iperf of(int size, boolean local, String suffix, Place active, Place passive, Path directory) {
         String control = local ? CongestionControl.LOCAL : "";
         String options = " -l " + (size >> 10) + "K" + (local ? " -C " + control : "");
-        return new Iperf("iperf3" + options + suffix, control, active, passive, directory);
+        return new Iperf("iperf3" + options + suffix, control, Optional.empty(), active, passive, directory);
+    }
+
+    /** Returns the same program through two stunnels, one at each end. */
+    public Iperf through(Certificates certificates) {
+        return new Iperf(
+                name + " by stunnel", congestionControl, Optional.of(certificates), active, passive, directory);
     }
 
     /** Measures whole seconds, since iperf3 takes no others. For less than a second, iperf3 sends a number of bytes. */
     @Override
     public Map<Metric, Double> measure(TransferPlan plan, Duration warmup, Duration time) {
-        String port = String.valueOf(freePort());
-        List<String> serve = List.of("iperf3", "-s", "-1", "--forceflush", "-B", passive.address(), "-p", port);
-        List<String> send = new ArrayList<>(List.of("iperf3", "-c", passive.address(), "-p", port, "--json"));
+        int port = freePort();
+        List<String> serve =
+                List.of("iperf3", "-s", "-1", "--forceflush", "-B", passive.address(), "-p", String.valueOf(port));
+        try (ChildProcess server =
+                ChildProcess.start("iperf3 -s", passive.wrap(serve), Map.of(), directory.resolve("iperf3.log"))) {
+            server.awaitLine("listening", START_PATIENCE);
+            if (tunnel.isEmpty()) {
+                return send(plan, time, port);
+            }
+            try (Stunnels stunnels = Stunnels.to(port, tunnel.get(), active, passive, directory)) {
+                return withoutUsage(send(plan, time, stunnels.port()));
+            }
+        }
+    }
+
+    /** Leaves out the processor time of iperf3, because stunnels take more. */
+    private static Map<Metric, Double> withoutUsage(Map<Metric, Double> figures) {
+        return Map.of(Metric.GIGABITS_PER_SECOND, figures.get(Metric.GIGABITS_PER_SECOND));
+    }
+
+    private Map<Metric, Double> send(TransferPlan plan, Duration time, int port) {
+        List<String> send =
+                new ArrayList<>(List.of("iperf3", "-c", passive.address(), "-p", String.valueOf(port), "--json"));
         send.addAll(List.of("-l", String.valueOf(plan.size())));
         send.addAll(
                 time.toSeconds() > 0
                         ? List.of("-t", String.valueOf(time.toSeconds()))
                         : List.of("-n", String.valueOf(Math.max(LEAST, SPEED / 1000 * time.toMillis()))));
         send.addAll(congestionControl.isEmpty() ? List.of() : List.of("-C", congestionControl));
-        try (ChildProcess server =
-                ChildProcess.start("iperf3 -s", passive.wrap(serve), Map.of(), directory.resolve("iperf3.log"))) {
-            server.awaitLine("listening", START_PATIENCE);
-            return parse(ChildProcess.run("Debian and Ubuntu: apt-get install iperf3", active.wrap(send)));
-        }
+        return parse(ChildProcess.run("Debian and Ubuntu: apt-get install iperf3", active.wrap(send)));
     }
 
     /** Parses the output of {@code iperf3 --json} at the client. Throughput is that at the receiver. */
@@ -104,7 +134,7 @@ public record Iperf(String name, String congestionControl, Place active, Place p
         }
     }
 
-    private static int freePort() {
+    static int freePort() {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         } catch (IOException e) {

@@ -39,6 +39,12 @@ public enum Part {
     /** Application to application through two sidecars over SCTP, beside usrsctp alone. Needs a C compiler. */
     SCTP,
 
+    /**
+     * Engine to engine with TLS, beside bare TLS of the JDK and iperf3 through two stunnels: streams, messages of 8
+     * bytes, set-up with tickets, idle connections. Needs openssl and stunnel.
+     */
+    TLS,
+
     /** Engines and applications of this build and of another one, by turns. */
     COMPARISON,
 

@@ -18,6 +18,7 @@ import io.sidewarp.cli.text.Sizes;
  * @param crc whether FPDUs carry a CRC32c
  * @param markers whether FPDUs carry Markers, both ways
  * @param waiting how both ends wait: {@code adaptive}, {@code sleep}, {@code spin}, {@code yield}
+ * @param tls whether the connections have TLS
  */
 public record Subject(
         String program,
@@ -28,7 +29,8 @@ public record Subject(
         int connections,
         boolean crc,
         boolean markers,
-        String waiting) {
+        String waiting,
+        boolean tls) {
 
     /** Returns the subject for a program that carries out a plan. */
     public static Subject of(String program, TransferPlan plan) {
@@ -41,12 +43,13 @@ public record Subject(
                 plan.connections() + plan.idle(),
                 plan.crc(),
                 plan.markers(),
-                plan.waiting().toString());
+                plan.waiting().toString(),
+                plan.hasTls());
     }
 
     /** Returns the subject for something without messages. */
     public static Subject of(String program, String operation) {
-        return new Subject(program, operation, 0, 1, 1, 1, true, false, "");
+        return new Subject(program, operation, 0, 1, 1, 1, true, false, "", false);
     }
 
     /** Describes the subject for people, in one line. */
@@ -56,6 +59,7 @@ public record Subject(
                 + (size > 0 ? " " + Sizes.format(size) : "")
                 + (depth > 1 ? ", depth " + depth + ", signal " + signal : "")
                 + (connections > 1 ? ", " + connections + " connections" : "")
+                + (tls ? ", TLS" : "")
                 + (crc ? "" : ", no CRC")
                 + (markers ? ", Markers" : "")
                 + (waiting.isEmpty() ? "" : ", " + waiting);

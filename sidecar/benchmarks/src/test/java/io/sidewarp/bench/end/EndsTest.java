@@ -8,12 +8,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.sidewarp.bench.end.TransferPlan.Operation;
+import io.sidewarp.bench.process.Certificates;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -23,9 +26,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 class EndsTest {
 
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
+
+    @TempDir
+    private static Path directory;
+
     private static final long NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private static Stream<Arguments> plans() {
+        String identity = Certificates.make(directory).directory().toString();
         TransferPlan write = TransferPlan.stream(Operation.WRITE, 4096, 8);
         TransferPlan read = TransferPlan.stream(Operation.READ, 4096, 8);
         TransferPlan send = TransferPlan.stream(Operation.SEND, 4096, 1).withWaiting(Waiting.SLEEP);
@@ -54,6 +62,14 @@ class EndsTest {
                 arguments(
                         EndKind.LIMIT,
                         TransferPlan.stream(Operation.WRITE, 1 << 16, 16).withCrc(false)),
+                arguments(
+                        EndKind.LIMIT,
+                        TransferPlan.stream(Operation.WRITE, 1 << 16, 16).withTls(identity)),
+                arguments(EndKind.ENGINE, write.withTls(identity)),
+                arguments(EndKind.ENGINE, write.withTls(identity).withCrc(false).withIdle(20)),
+                arguments(
+                        EndKind.ENGINE,
+                        TransferPlan.pingPong(Operation.WRITE, 8, Waiting.SPIN).withTls(identity)),
                 arguments(
                         EndKind.LIMIT,
                         TransferPlan.stream(Operation.WRITE, 1 << 16, 16).withWaiting(Waiting.SPIN)));

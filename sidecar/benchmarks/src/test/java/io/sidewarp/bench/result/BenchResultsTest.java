@@ -21,7 +21,7 @@ class BenchResultsTest {
 
     private static final RunFacts FACTS = new RunFacts(
             "2026-01-01T00:00:00Z", "abcdef", null, "Linux 6.1", "CPU", 2, 1024, "JDK", "0:1", 3, 400, 1.5);
-    private static final Subject WRITE = new Subject("engine", "write", 64, 16, 4, 1, true, false, "adaptive");
+    private static final Subject WRITE = new Subject("engine", "write", 64, 16, 4, 1, true, false, "adaptive", false);
     private static final Subject PEER = Subject.of("iperf3", "stream");
 
     @TempDir

@@ -22,6 +22,9 @@ public final class EngineActiveEnd implements ActiveEnd {
     /** Idle connections that are set up at the same time. */
     private static final int CONNECTING = 64;
 
+    /** The same with TLS. The Java library keeps ten tickets of a peer, and each connection takes one. */
+    private static final int CONNECTING_BY_TLS = 8;
+
     private final EngineEnd end;
     private final List<Link> links = new ArrayList<>();
 
@@ -38,7 +41,7 @@ public final class EngineActiveEnd implements ActiveEnd {
         List<CompletableFuture<?>> underWay = new ArrayList<>();
         for (int i = 0; i < plan.idle(); i++) {
             underWay.add(end.createIdleQueuePair().connect(peer, end.parameters(plan.connections() + i)));
-            if (underWay.size() == CONNECTING) {
+            if (underWay.size() == (plan.hasTls() ? CONNECTING_BY_TLS : CONNECTING)) {
                 await(underWay);
             }
         }

@@ -5,6 +5,7 @@ package io.sidewarp.bench.end.engine;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.sidewarp.bench.end.EndIdentity;
 import io.sidewarp.bench.end.Layout;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.TransferPlan.Mode;
@@ -22,11 +23,14 @@ import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
+import io.sidewarp.engine.verbs.Security;
+import io.sidewarp.engine.verbs.SecurityPolicy;
 import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.software.SoftwareProvider;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** Objects that both ends have for a plan: device, event loop, region, completion queue. */
@@ -54,7 +58,10 @@ final class EngineEnd implements AutoCloseable {
         this.plan = plan;
         layout = new Layout(plan);
         loops = EngineLoops.newGroup(1, plan.waiting().busyPoll());
-        provider = SoftwareProvider.builder().eventLoopGroup(loops).build();
+        provider = SoftwareProvider.builder()
+                .eventLoopGroup(loops)
+                .identity(() -> plan.hasTls() ? Optional.of(EndIdentity.of(plan.identity())) : Optional.empty())
+                .build();
         device = provider.open();
         domain = device.allocateProtectionDomain();
         backing = ManagedBacking.allocate(layout.length());
@@ -118,10 +125,18 @@ final class EngineEnd implements AutoCloseable {
     ConnectionParameters parameters(int connection) {
         int reads = Math.min(plan.depth(), device.attributes().maxOrd());
         return ConnectionParameters.defaults()
+                .withSecurity(security())
                 .withReadDepth(reads, reads)
-                .withMpa(mpa -> mpa.withCrc(plan.crc() ? CrcPolicy.PREFERRED : CrcPolicy.REFUSED)
+                .withMpa(mpa -> mpa.withCrc(plan.crc() || plan.hasTls() ? CrcPolicy.PREFERRED : CrcPolicy.REFUSED)
                         .withReceiveMarkers(plan.markers()))
                 .withPrivateData(PeerMemory.of(connection, region).encode());
+    }
+
+    /** Policy of both ends. A plan with TLS and without CRCs lets TLS replace them. */
+    SecurityPolicy security() {
+        return plan.hasTls()
+                ? SecurityPolicy.of(Security.REQUIRED).withTlsReplacesCrc(!plan.crc())
+                : SecurityPolicy.PLAIN;
     }
 
     /** @throws IllegalStateException when work was not accepted */

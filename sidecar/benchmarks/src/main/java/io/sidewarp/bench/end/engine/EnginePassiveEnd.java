@@ -31,8 +31,9 @@ public final class EnginePassiveEnd implements PassiveEnd {
     /** @param address where it listens */
     public EnginePassiveEnd(TransferPlan plan, InetAddress address) throws Exception {
         end = new EngineEnd(plan);
-        ListenAttributes attributes =
-                new ListenAttributes(Llp.TCP, end.parameters(0).mpa(), BACKLOG, BACKLOG, STARTUP_TIMEOUT);
+        ListenAttributes attributes = new ListenAttributes(
+                        Llp.TCP, end.parameters(0).mpa(), BACKLOG, BACKLOG, STARTUP_TIMEOUT)
+                .withSecurity(end.security());
         port = end.device()
                 .listen(new InetSocketAddress(address, 0), attributes, this::accept)
                 .get(PATIENCE_SECONDS, TimeUnit.SECONDS)

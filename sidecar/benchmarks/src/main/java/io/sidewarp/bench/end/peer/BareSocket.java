@@ -25,7 +25,7 @@ import java.util.zip.CRC32C;
  * memory may change meanwhile. The receiver reads into a buffer, checks the CRC, and copies the buffer into memory.
  * Congestion control is that of the engine on loopback; buffers and pieces are about as large. Both ends spin.
  */
-final class BareSocket implements AutoCloseable {
+final class BareSocket implements BareStream {
 
     /** Bytes of the passive end's acknowledgement of a run. */
     private static final ByteBuffer ACKNOWLEDGEMENT = ByteBuffer.allocateDirect(1);
@@ -72,12 +72,8 @@ final class BareSocket implements AutoCloseable {
         bufferMemory = MemorySegment.ofBuffer(buffer);
     }
 
-    /**
-     * Sends messages for about the given time, and waits for the acknowledgement.
-     *
-     * @return number of messages
-     */
-    long send(long nanos) throws IOException {
+    @Override
+    public long send(long nanos) throws IOException {
         long begin = System.nanoTime();
         long first = pieces;
         boolean last = false;
@@ -98,8 +94,8 @@ final class BareSocket implements AutoCloseable {
         return (pieces - first) / perMessage;
     }
 
-    /** Receives messages and acknowledges each run, until the peer closes. */
-    void receive() throws IOException {
+    @Override
+    public void receive() throws IOException {
         int begin = 0;
         int end = 0;
         while (true) {

@@ -12,21 +12,22 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /**
- * Active end of the benchmark that measures the limit of an engine. Sends over a {@link BareSocket}, without an engine.
+ * Active end of the benchmark that measures the limit of an engine. Sends over a {@link BareSocket}, without an engine;
+ * with TLS over a {@link BareTls}.
  */
 public final class LimitActiveEnd implements ActiveEnd {
 
-    private final BareSocket socket;
+    private final BareStream socket;
 
     public LimitActiveEnd(TransferPlan plan, InetSocketAddress peer) throws IOException {
         Epoll.ensureAvailability();
         Socket bare = Socket.newSocketStream();
-        socket = new BareSocket(bare, plan);
         boolean connected = bare.connect(peer);
         while (!connected) {
             Thread.onSpinWait();
             connected = bare.finishConnect();
         }
+        socket = plan.hasTls() ? BareTls.active(bare, plan, peer) : new BareSocket(bare, plan);
     }
 
     @Override

@@ -13,7 +13,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** Receives over a {@link BareSocket} what one active end sends. */
+/** Receives over a {@link BareSocket}, or with TLS over a {@link BareTls}, what one active end sends. */
 public final class LimitPassiveEnd implements PassiveEnd {
 
     /** Length of a buffer that is larger than any peer address. */
@@ -47,7 +47,7 @@ public final class LimitPassiveEnd implements PassiveEnd {
                 descriptor = listener.accept(peer);
             }
             if (descriptor >= 0) {
-                try (BareSocket socket = new BareSocket(new Socket(descriptor), plan)) {
+                try (BareStream socket = open(new Socket(descriptor))) {
                     socket.receive();
                 }
             }
@@ -56,6 +56,10 @@ public final class LimitPassiveEnd implements PassiveEnd {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private BareStream open(Socket socket) throws IOException {
+        return plan.hasTls() ? BareTls.passive(socket, plan) : new BareSocket(socket, plan);
     }
 
     @Override
