@@ -79,12 +79,29 @@ public final class Pem {
      * @throws IllegalArgumentException if it is damaged
      */
     public static X509Certificate certificate(byte[] der) {
+        return certificate(new ByteArrayInputStream(der));
+    }
+
+    private static X509Certificate certificate(ByteArrayInputStream in) {
         try {
-            return (X509Certificate)
-                    CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(der));
+            return (X509Certificate) CertificateFactory.getInstance("X.509").generateCertificate(in);
         } catch (CertificateException e) {
             throw new IllegalArgumentException("a certificate is damaged: " + e.getMessage(), e);
         }
+    }
+
+    /**
+     * Returns the certificates in these bytes, each in DER, one after the other. Empty for no bytes.
+     *
+     * @throws IllegalArgumentException if one is damaged
+     */
+    public static List<X509Certificate> derCertificates(byte[] der) {
+        List<X509Certificate> certificates = new ArrayList<>();
+        ByteArrayInputStream in = new ByteArrayInputStream(der);
+        while (in.available() > 0) {
+            certificates.add(certificate(in));
+        }
+        return List.copyOf(certificates);
     }
 
     /**

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.cert.X509Certificate;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,6 +64,18 @@ class PemTest {
     @ValueSource(strings = {"", "no PEM", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"})
     void textWithoutCertificateSaysSo(String text) {
         assertThatThrownBy(() -> Pem.certificates(text)).hasMessageContaining("there is no certificate");
+    }
+
+    @Test
+    void certificatesInDerAreReadOneAfterTheOther() throws Exception {
+        byte[] one = CERTIFICATE.getEncoded();
+        byte[] two = Arrays.copyOf(one, 2 * one.length);
+        System.arraycopy(one, 0, two, one.length, one.length);
+
+        assertThat(Pem.derCertificates(two)).containsExactly(CERTIFICATE, CERTIFICATE);
+        assertThat(Pem.derCertificates(new byte[0])).isEmpty();
+        assertThatThrownBy(() -> Pem.derCertificates(Arrays.copyOf(two, two.length - 1)))
+                .hasMessageContaining("a certificate is damaged");
     }
 
     @Test

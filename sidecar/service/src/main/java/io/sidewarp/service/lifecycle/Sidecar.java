@@ -129,7 +129,7 @@ public final class Sidecar implements AutoCloseable {
             management = own(new ManagementServer(transports, config.management(), health, telemetry, collector));
             management.start();
         }
-        Optional<Identity> identity = Identities.create(config.identity());
+        Optional<Identity> identity = Identities.create(config.identity(), transports);
         identity.ifPresent(source -> begin(source, telemetry));
         RdmaProvider provider = own(Providers.create(
                 config,

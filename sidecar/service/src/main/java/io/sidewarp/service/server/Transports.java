@@ -3,13 +3,18 @@
 
 package io.sidewarp.service.server;
 
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.socket.nio.NioDomainSocketChannel;
 import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.sidewarp.engine.net.EngineLoops;
 import java.net.SocketAddress;
@@ -52,6 +57,14 @@ public final class Transports implements AutoCloseable {
 
     public Class<? extends ServerChannel> unixServer() {
         return epoll ? EpollServerDomainSocketChannel.class : NioServerDomainSocketChannel.class;
+    }
+
+    public Class<? extends Channel> tcpClient() {
+        return epoll ? EpollSocketChannel.class : NioSocketChannel.class;
+    }
+
+    public Class<? extends Channel> unixClient() {
+        return epoll ? EpollDomainSocketChannel.class : NioDomainSocketChannel.class;
     }
 
     public SocketAddress unixAddress(Path path) {

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.common.x509.CertificateBuilder;
 import io.sidewarp.common.x509.Pem;
-import io.sidewarp.engine.net.tls.TlsCredentials;
 import io.sidewarp.service.testing.TestAuthority;
 import io.sidewarp.service.testing.TestIdentity;
 import java.io.IOException;
@@ -34,7 +33,7 @@ class FileSourceTest {
     private final TestAuthority authority = new TestAuthority("example.org");
     private final TestIdentity files = new TestIdentity();
     private final FileSource source = new FileSource(files.directory(), Clock.systemUTC(), FileSource.INTERVAL);
-    private final Receiver receiver = new Receiver();
+    private final RecordingReceiver receiver = new RecordingReceiver();
 
     @AfterEach
     void removeFiles() {
@@ -72,7 +71,7 @@ class FileSourceTest {
         source.look(receiver);
 
         assertThat(receiver.delivered).hasSize(1);
-        assertThat(receiver.unchanged).isOne();
+        assertThat(receiver.unchanged).hasValue(1);
     }
 
     @Test
@@ -152,7 +151,7 @@ class FileSourceTest {
 
         files.write("tls.crt", text);
         source.look(receiver);
-        assertThat(receiver.unchanged).isOne();
+        assertThat(receiver.unchanged).hasValue(1);
     }
 
     @Test
@@ -248,28 +247,5 @@ class FileSourceTest {
 
         assertThat(receiver.delivered).isEmpty();
         assertThat(receiver.problems).singleElement().asString().contains(problem);
-    }
-
-    /** Keeps what the source says. */
-    private static final class Receiver implements IdentitySource.Receiver {
-
-        private final List<TlsCredentials> delivered = new ArrayList<>();
-        private final List<String> problems = new ArrayList<>();
-        private int unchanged;
-
-        @Override
-        public void onCredentials(TlsCredentials credentials) {
-            delivered.add(credentials);
-        }
-
-        @Override
-        public void onProblem(String problem) {
-            problems.add(problem);
-        }
-
-        @Override
-        public void onUnchanged() {
-            unchanged++;
-        }
     }
 }
