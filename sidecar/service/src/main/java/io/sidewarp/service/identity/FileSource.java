@@ -23,9 +23,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the certificate from files that another program renews: {@code tls.crt} and {@code tls.key} as cert-manager and
- * the SPIRE helper write them, or {@code credentialbundle.pem} with both as Kubernetes writes it for pod certificates,
- * and the CAs of the own trust domain in {@code ca.crt}.
+ * Reads the certificate, its key and the CAs of the own trust domain ({@code ca.crt}) from files that another program
+ * renews. cert-manager and the SPIRE helper write {@code tls.crt} and {@code tls.key}. Kubernetes writes both into
+ * {@code credentialbundle.pem} for pod certificates.
  *
  * <p>Looks at their content every few seconds. Notifications of the kernel would not tell of changes below the symbolic
  * links of Kubernetes volumes.
