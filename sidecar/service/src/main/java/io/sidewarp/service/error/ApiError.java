@@ -260,6 +260,7 @@ public final class ApiError {
         return switch (kind) {
             case UNREACHABLE, PROTOCOL -> Status.Code.UNAVAILABLE;
             case TIMEOUT -> Status.Code.DEADLINE_EXCEEDED;
+            case SECURITY -> Status.Code.PERMISSION_DENIED;
             case LAPSED -> Status.Code.NOT_FOUND;
             case INVALID_PARAMETERS -> Status.Code.INVALID_ARGUMENT;
             case ABORTED -> Status.Code.CANCELLED;

@@ -13,6 +13,8 @@ public enum StartupFailure {
     UNREACHABLE,
     TIMEOUT,
     PROTOCOL,
+    /** This side or the peer did not permit the other side. */
+    SECURITY,
     INVALID_PARAMETERS,
     ABORTED,
     /** No valid connection request came in time. */
@@ -30,6 +32,7 @@ public enum StartupFailure {
                     case UNREACHABLE -> UNREACHABLE;
                     case TIMEOUT -> TIMEOUT;
                     case PROTOCOL -> PROTOCOL;
+                    case SECURITY -> SECURITY;
                     case INVALID_PARAMETERS -> INVALID_PARAMETERS;
                     case ABORTED, LAPSED -> ABORTED;
                     case LIMIT, INTERNAL -> INTERNAL;

@@ -16,6 +16,11 @@ record GuardedEvents(SoftwareEvents events) implements SoftwareEvents {
     }
 
     @Override
+    public void onDenied(InetSocketAddress remote, SecurityDenial reason, String message) {
+        Listeners.tell(() -> events.onDenied(remote, reason, message));
+    }
+
+    @Override
     public void onRefused(InetSocketAddress remote, String limit) {
         Listeners.tell(() -> events.onRefused(remote, limit));
     }

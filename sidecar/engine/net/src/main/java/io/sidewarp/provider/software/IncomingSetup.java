@@ -119,13 +119,18 @@ public abstract class IncomingSetup extends ConnectionSetup implements Connectio
      * Rejects a request that the policy about security does not permit. The application is not asked.
      *
      * @param message text for people of this side
-     * @param reason private data of the rejection
      */
-    final void deny(String message, byte[] reason) {
+    final void deny(SecurityDenial reason, String message) {
+        endDenied(reason, message);
+        byte[] told = reason.reason();
+        answer(rejection().withPrivateData(told.length <= replyRoom() ? told : new byte[0]));
+    }
+
+    /** Ends because of a denial that the peer knows already. */
+    final void endDenied(SecurityDenial reason, String message) {
         timer.stop();
         phase = Phase.OVER;
-        listener.onFailedBeforeRequest(remote, message);
-        answer(rejection().withPrivateData(reason.length <= replyRoom() ? reason : new byte[0]));
+        listener.onDenied(remote, reason, message);
     }
 
     /** Handles a request, or an answer, that did not come in time. Ends in {@link #failed}. */

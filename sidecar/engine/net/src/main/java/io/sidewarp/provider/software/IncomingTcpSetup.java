@@ -61,7 +61,17 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
 
     @Override
     public void onTlsFailed(TlsFailure failure) {
-        failed("no TLS with " + remoteAddress() + ": " + failure.message());
+        String message = "no TLS with " + remoteAddress() + ": " + failure.message();
+        if (failure.kind() == TlsFailure.Kind.CERTIFICATE && waitsForRequest()) {
+            endDenied(SecurityDenial.CERTIFICATE, message + thisSide());
+        } else {
+            failed(message);
+        }
+    }
+
+    private String thisSide() {
+        TlsCredentials own = device().credentials();
+        return " (this side is " + (own == null ? "without identity" : own.id()) + ")";
     }
 
     @Override
@@ -80,14 +90,16 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
         TlsAttributes tls = transport.tlsAttributes();
         if (tls == null && security().security() == Security.REQUIRED) {
             deny(
+                    SecurityDenial.TLS_REQUIRED,
                     "the peer at " + remoteAddress()
-                            + " connected without TLS, and this listener needs it; enable security at the peer",
-                    SecurityDenial.TLS_REQUIRED.reason());
+                            + " connected without TLS, and this listener needs it; enable security at the peer"
+                            + thisSide());
         } else if (tls != null && !security().peers().test(tls.peer())) {
             deny(
+                    SecurityDenial.NOT_PERMITTED,
                     "the peer at " + remoteAddress() + " is " + tls.peer()
-                            + ", which this listener does not permit; permit that peer if it should connect",
-                    SecurityDenial.NOT_PERMITTED.reason());
+                            + ", which this listener does not permit; permit that peer if it should connect"
+                            + thisSide());
         } else if (!ask()) {
             refuseOnLoop();
         }

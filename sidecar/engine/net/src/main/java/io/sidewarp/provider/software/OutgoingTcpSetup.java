@@ -97,7 +97,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
             }
         } else if (security == Security.REQUIRED) {
             fail(new ConnectionFailedException(
-                    Kind.INVALID_PARAMETERS, "this device has no identity for TLS any more; check its source"));
+                    Kind.SECURITY, "this device has no identity for TLS any more; check its source"));
             giveUp();
         } else {
             connection.start();
@@ -136,7 +136,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
             }
             if (!parameters().security().peers().test(agreed.peer())) {
                 fail(new ConnectionFailedException(
-                        Kind.PROTOCOL,
+                        Kind.SECURITY,
                         "the peer at " + remote + " is " + agreed.peer()
                                 + ", which this connection does not permit; check the address, or permit that peer"));
                 below.close();
@@ -162,8 +162,11 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
             String remedy = failure.kind() == TlsFailure.Kind.NOT_TLS
                     ? "; security is `required` here, so enable TLS at the peer, or use `preferred` or `plain`"
                     : "";
-            fail(new ConnectionFailedException(
-                    Kind.PROTOCOL, "no TLS with " + remote + ": " + failure.message() + remedy));
+            Kind kind = switch (failure.kind()) {
+                case NOT_TLS, CERTIFICATE, PROTOCOL -> Kind.SECURITY;
+                case TRUNCATED, LIMIT -> Kind.PROTOCOL;
+            };
+            fail(new ConnectionFailedException(kind, "no TLS with " + remote + ": " + failure.message() + remedy));
         }
     }
 
@@ -248,7 +251,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
         SecurityDenial.of(reply.privateData())
                 .ifPresentOrElse(
                         denial -> fail(new ConnectionFailedException(
-                                Kind.PROTOCOL,
+                                Kind.SECURITY,
                                 "the listener at " + remote() + " refused the connection: " + denial.advice())),
                         () -> rejected(reply.privateData(), reply.peer()));
     }

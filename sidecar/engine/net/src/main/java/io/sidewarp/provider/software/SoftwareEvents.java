@@ -19,6 +19,15 @@ public interface SoftwareEvents {
     default void onStartupFailed(InetSocketAddress remote, String message) {}
 
     /**
+     * Reports that the policy of a listener denied an inbound connection. By default, this is a failed start-up.
+     *
+     * @param message text for people: the identities of both sides, and what to do
+     */
+    default void onDenied(InetSocketAddress remote, SecurityDenial reason, String message) {
+        onStartupFailed(remote, message);
+    }
+
+    /**
      * Reports that an inbound connection was refused because a limit of its listener was reached.
      *
      * @param limit name of the limit

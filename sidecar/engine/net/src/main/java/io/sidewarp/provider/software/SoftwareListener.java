@@ -93,6 +93,11 @@ public abstract class SoftwareListener implements VerbsListener {
         device.events().onStartupFailed(remote, message);
     }
 
+    void onDenied(InetSocketAddress remote, SecurityDenial reason, String message) {
+        setups.removeIf(IncomingSetup::isOver);
+        device.events().onDenied(remote, reason, message);
+    }
+
     @Override
     public CompletableFuture<Void> close() {
         device.onClosed(this);

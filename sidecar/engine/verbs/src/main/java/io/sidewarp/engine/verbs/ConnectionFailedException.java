@@ -19,6 +19,8 @@ public final class ConnectionFailedException extends Exception {
         TIMEOUT,
         /** The peer closed the connection or broke the rules of start-up. */
         PROTOCOL,
+        /** One side does not permit the other side: no TLS, or a certificate or identity that is not accepted. */
+        SECURITY,
         /** The connection request has lapsed or already has an answer. */
         LAPSED,
         /** The parameters are not valid for this device. */

@@ -3,7 +3,7 @@
 
 package io.sidewarp.engine.verbs;
 
-/** Wish of one side for TLS 1.3 with certificates of both sides, below MPA. */
+/** Wish of one side for TLS 1.3 with certificates of both sides, below MPA. The strictest value comes first. */
 public enum Security {
     /** Uses TLS, and refuses a peer that does not. */
     REQUIRED,
@@ -13,5 +13,9 @@ public enum Security {
      */
     PREFERRED,
     /** Uses no TLS. */
-    PLAIN
+    PLAIN;
+
+    public boolean isWeakerThan(Security other) {
+        return ordinal() > other.ordinal();
+    }
 }
