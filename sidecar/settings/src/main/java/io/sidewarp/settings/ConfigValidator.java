@@ -15,7 +15,9 @@ import io.sidewarp.engine.net.CongestionControl;
 import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.verbs.CrcPolicy;
 import io.sidewarp.engine.verbs.MpaPolicy;
+import io.sidewarp.engine.verbs.PeerPattern;
 import io.sidewarp.engine.verbs.RtrKind;
+import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.provider.kernel.KernelProvider;
 import io.sidewarp.provider.software.SoftwareProvider;
 import io.sidewarp.provider.software.SoftwareSettings;
@@ -72,6 +74,7 @@ public final class ConfigValidator {
         validator.management(config.management());
         validator.limits(config.limits());
         validator.connection(config.connection());
+        validator.security(config);
         validator.startup(config.connection(), config.advanced().connection());
         validator.connection(config.advanced().connection(), config.limits());
         IdentityCheck.check(config.identity(), validator.problems);
@@ -86,7 +89,12 @@ public final class ConfigValidator {
         if (!AUTO_PROVIDER.equals(config.provider())) {
             return config.provider();
         }
-        return config.rdmaDevices().orElse(List.of()).isEmpty() ? SoftwareProvider.NAME : KernelProvider.NAME;
+        boolean software = config.rdmaDevices().orElse(List.of()).isEmpty() || needsTls(config);
+        return software ? SoftwareProvider.NAME : KernelProvider.NAME;
+    }
+
+    private static boolean needsTls(SidewarpConfig config) {
+        return SecuritySettings.byDefault(config.connection()) == Security.REQUIRED;
     }
 
     /** Returns the mode of the API's socket as a number. Legal after {@link #problems} found none. */
@@ -218,6 +226,36 @@ public final class ConfigValidator {
             }
         });
         duration("sidewarp.connection.first-fpdu-delay", connection.firstFpduDelay(), Duration.ZERO, ofMinutes(1));
+        connection.peers().ifPresent(this::peers);
+    }
+
+    private void security(SidewarpConfig config) {
+        if (!needsTls(config)) {
+            return;
+        }
+        String need = "connections need TLS because of sidewarp.connection."
+                + (config.connection().security() == Security.REQUIRED ? "security" : "peers");
+        if (config.identity().source().isEmpty()) {
+            problems.add(need + ", but this sidecar has no identity; set sidewarp.identity.source to builtin, files or"
+                    + " spiffe");
+        }
+        if (KernelProvider.NAME.equals(config.provider())) {
+            problems.add(need + ", but devices of the kernel speak no TLS; set sidewarp.provider to software or auto");
+        }
+    }
+
+    private void peers(List<String> patterns) {
+        range("the number of patterns of sidewarp.connection.peers", patterns.size(), 1, PeerPattern.MAX_PATTERNS);
+        for (String pattern : patterns) {
+            try {
+                PeerPattern.parse(pattern.strip());
+            } catch (IllegalArgumentException e) {
+                add(
+                        "sidewarp.connection.peers",
+                        pattern.strip(),
+                        "patterns of SPIFFE IDs, separated by commas: " + e.getMessage());
+            }
+        }
     }
 
     private void connection(AdvancedConfig.Connection connection, SidewarpConfig.Limits limits) {

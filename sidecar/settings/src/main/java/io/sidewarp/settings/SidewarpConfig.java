@@ -4,6 +4,7 @@
 package io.sidewarp.settings;
 
 import io.sidewarp.engine.verbs.CrcPolicy;
+import io.sidewarp.engine.verbs.Security;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
@@ -319,6 +320,21 @@ public interface SidewarpConfig {
         /** Revision of MPA in connection requests of this side. */
         @WithDefault("1")
         int mpaRequestRevision();
+
+        /** TLS below MPA, with certificates of both sides. Needs an identity. */
+        @WithDefault("plain")
+        Security security();
+
+        /**
+         * Patterns of the SPIFFE IDs of peers that may connect to listeners. If set, connections need TLS whatever
+         * callers ask for, unless {@link #plainPeers} is true.
+         */
+        Optional<List<String>> peers();
+
+        /** Permits connections without TLS although {@link #peers} is set. */
+        @WithDefault("false")
+        @WithConverter(StrictBoolean.class)
+        boolean plainPeers();
     }
 
     /** SCTP implementations that a sidecar can use. */

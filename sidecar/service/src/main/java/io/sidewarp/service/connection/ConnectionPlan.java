@@ -8,6 +8,7 @@ import io.grpc.Status;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.Llp;
+import io.sidewarp.engine.verbs.SecurityPolicy;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.quota.RequestLimits;
@@ -45,16 +46,22 @@ record ConnectionPlan(
                 : Math.min(defaults.ord(), context.limits().ord());
         Duration timeout = timeout(options, context);
         ConnectionParameters parameters = new ConnectionParameters(
-                llp(options.getLlp(), options.getLlpValue(), context.device()),
-                privateData.toByteArray(),
-                ird,
-                ord,
-                StartupPolicy.of(options, context.config()),
-                udpPort(options, context),
-                timeout,
-                timeout);
+                        llp(options.getLlp(), options.getLlpValue(), context.device()),
+                        privateData.toByteArray(),
+                        ird,
+                        ord,
+                        StartupPolicy.of(options, context.config()),
+                        udpPort(options, context),
+                        timeout,
+                        timeout)
+                .withSecurity(SecurityRules.of(options, context));
         return new ConnectionPlan(
                 options.getProtectionDomain(), sendQueue, receiveQueue, options.getSharedReceiveQueue(), parameters);
+    }
+
+    /** Returns a plan with another policy about TLS and peers. */
+    ConnectionPlan withSecurity(SecurityPolicy policy) {
+        return new ConnectionPlan(domain, sendQueue, receiveQueue, sharedReceives, parameters.withSecurity(policy));
     }
 
     private static int noReceiveQueue(ConnectionOptions options) {

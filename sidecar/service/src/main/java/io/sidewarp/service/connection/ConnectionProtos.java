@@ -10,6 +10,7 @@ import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.StreamError;
+import io.sidewarp.engine.verbs.TlsAttributes;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.transfer.SharedReceiveWork;
 import io.sidewarp.v1.Association;
@@ -18,7 +19,9 @@ import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionCounters;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.Llp;
+import io.sidewarp.v1.SecurityInUse;
 import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
 
 /** Converts connections and SCTP associations to the form of the API. */
 public final class ConnectionProtos {
@@ -52,6 +55,13 @@ public final class ConnectionProtos {
                 .setCounters(counters(counters))
                 .setSessionName(session)
                 .setInitiator(connection.isInitiator());
+        TlsAttributes tls = agreed.tls();
+        if (agreed != ConnectionAttributes.UNCONNECTED) {
+            builder.setSecurity(security(tls));
+        }
+        if (tls != null) {
+            builder.setPeerIdentity(tls.peer().id().toString());
+        }
         agreed.peerDepths().ird().ifPresent(builder::setPeerIrd);
         agreed.peerDepths().ord().ifPresent(builder::setPeerOrd);
         SharedReceiveWork shared = connection.work().sharedReceives();
@@ -74,6 +84,11 @@ public final class ConnectionProtos {
             case TERMINATE -> ConnectionState.CONNECTION_STATE_TERMINATED;
             case CLOSED -> ConnectionState.CONNECTION_STATE_CLOSED;
         };
+    }
+
+    /** Returns the protection of a connection with these values of TLS; null: without TLS. */
+    static SecurityInUse security(@Nullable TlsAttributes tls) {
+        return tls == null ? SecurityInUse.SECURITY_IN_USE_PLAIN : SecurityInUse.SECURITY_IN_USE_TLS;
     }
 
     /** Returns the IP address, or an empty string if there is none yet. */

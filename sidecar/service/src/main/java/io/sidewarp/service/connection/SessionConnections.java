@@ -126,7 +126,7 @@ public final class SessionConnections implements ConnectionLookup {
             return connectCreated(request, trace);
         }
         requireNoPosts(request.getAfterPosts());
-        ConnectionPlan plan = ConnectionPlan.of(request.getOptions(), request.getPrivateData(), context);
+        ConnectionPlan plan = connectPlan(request, request.getOptions());
         // Check now, so that an impossible request fails before the look-up. The check is repeated once the address is
         // known.
         sharedReceives(plan);
@@ -137,6 +137,11 @@ public final class SessionConnections implements ConnectionLookup {
         return attempt;
     }
 
+    private ConnectionPlan connectPlan(ConnectRequest request, ConnectionOptions options) {
+        return ConnectionPlan.of(options, request.getPrivateData(), context)
+                .withSecurity(SecurityRules.connecting(options, request.getAllowedPeersList(), context));
+    }
+
     /**
      * Connects with a created connection. The result is complete when the peer has accepted.
      *
@@ -145,7 +150,7 @@ public final class SessionConnections implements ConnectionLookup {
     public ConnectionAttempt connectCreated(ConnectRequest request, Context trace) {
         return use(
                 request.getConnection(), request.getOptions(), request.getAfterPosts(), (given, options, attempt) -> {
-                    ConnectionPlan plan = ConnectionPlan.of(options, request.getPrivateData(), context);
+                    ConnectionPlan plan = connectPlan(request, options);
                     return new ConnectCall(this, context, request, plan, trace, attempt, given).start(names);
                 });
     }

@@ -62,7 +62,8 @@ public final class SessionListeners {
                 StartupPolicy.of(request.getOptions(), context.config()),
                 backlog,
                 context.config().limits().startupConnections(),
-                ConnectionPlan.timeout(request.getOptions(), context));
+                ConnectionPlan.timeout(request.getOptions(), context),
+                SecurityRules.listening(request.getOptions(), request.getAllowedPeersList(), context));
         ListenCall call = new ListenCall(
                 this,
                 context,
@@ -150,6 +151,8 @@ public final class SessionListeners {
                 .setMpaRevision(request.mpaRevision())
                 .setMaxPrivateData(
                         Math.min(request.replyRoom(), context.limits().privateData()));
+        told.setSecurity(ConnectionProtos.security(request.tls().orElse(null)));
+        request.tls().ifPresent(tls -> told.setPeerIdentity(tls.peer().id().toString()));
         request.peerDepths().ird().ifPresent(told::setPeerIrd);
         request.peerDepths().ord().ifPresent(told::setPeerOrd);
         call.tell(ListenResponse.newBuilder().setRequest(told).build());

@@ -6,6 +6,7 @@ package io.sidewarp.service.context;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.memory.SharedBacking;
 import io.sidewarp.engine.memory.SharedVolume;
+import io.sidewarp.engine.net.tls.TlsIdentity;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.peer.Peer;
@@ -31,6 +32,7 @@ import java.util.function.Consumer;
  * @param loop owner of the session; only this thread reads and changes the session's state
  * @param workers executor for blocking work
  * @param lookups executor for look-ups, which block until the DNS answers
+ * @param identity source of the sidecar's identity
  * @param requests limits of single requests
  * @param peers quotas of remote addresses, over all sessions
  * @param ids counter for object ids, unique within the sidecar
@@ -44,6 +46,7 @@ public record SessionContext(
         Executor workers,
         Executor lookups,
         Device device,
+        TlsIdentity identity,
         Optional<SharedVolume> sharedVolume,
         Optional<RingServer> ringSockets,
         SidewarpConfig config,

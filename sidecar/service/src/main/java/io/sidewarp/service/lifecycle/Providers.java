@@ -21,6 +21,7 @@ import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.provider.kernel.KernelLimits;
 import io.sidewarp.provider.kernel.KernelProvider;
 import io.sidewarp.provider.kernel.KernelVerbsUnavailableException;
+import io.sidewarp.provider.software.SecurityDenial;
 import io.sidewarp.provider.software.SoftwareEvents;
 import io.sidewarp.provider.software.SoftwareProvider;
 import io.sidewarp.provider.software.SoftwareSettings;
@@ -200,6 +201,14 @@ final class Providers {
         public void onStartupFailed(InetSocketAddress remote, String message) {
             telemetry.connections().failed(false, StartupFailure.STARTUP);
             logs.startup().warn(() -> "remote=" + remote + " message=\"" + message + "\"");
+        }
+
+        @Override
+        public void onDenied(InetSocketAddress remote, SecurityDenial reason, String message) {
+            telemetry.connections().denied(reason);
+            logs.denied()
+                    .warn(() ->
+                            "remote=" + remote + " reason=" + reason.label() + " message=" + LogText.quoted(message));
         }
 
         @Override

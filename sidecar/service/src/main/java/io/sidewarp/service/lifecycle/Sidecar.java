@@ -131,12 +131,8 @@ public final class Sidecar implements AutoCloseable {
         }
         Optional<Identity> identity = Identities.create(config.identity(), transports);
         identity.ifPresent(source -> begin(source, telemetry));
-        RdmaProvider provider = own(Providers.create(
-                config,
-                transports.group(),
-                telemetry,
-                logs,
-                identity.<TlsIdentity>map(i -> i).orElse(TlsIdentity.NONE)));
+        TlsIdentity ofDevice = identity.<TlsIdentity>map(i -> i).orElse(TlsIdentity.NONE);
+        RdmaProvider provider = own(Providers.create(config, transports.group(), telemetry, logs, ofDevice));
         Device device = own(Providers.open(provider));
         own(telemetry.associations().observe(device));
         Optional<SharedVolume> volume = sharedVolume();
@@ -144,8 +140,8 @@ public final class Sidecar implements AutoCloseable {
         if (volume.isPresent()) {
             rings = Optional.of(ringServer(transports));
         }
-        SessionRegistry registry =
-                new SessionRegistry(device, workers, lookups, volume, rings, config, telemetry, logs, ownUid());
+        SessionRegistry registry = new SessionRegistry(
+                device, ofDevice, workers, lookups, volume, rings, config, telemetry, logs, ownUid());
         sessions = registry;
         ApiConnections connections = new ApiConnections(config.limits(), registry.refusals());
         PeerInterceptor admission =

@@ -11,6 +11,7 @@ import org.jboss.logging.Logger;
  *
  * @param terminated errors that ended connections
  * @param startup inbound connections that failed during start-up
+ * @param denied inbound connections that the policy of a listener denied
  * @param session sessions whose clients do not read their events
  * @param internal internal errors of the sidecar that a call met
  * @param suppressed number of messages that the rate limits suppressed
@@ -18,6 +19,7 @@ import org.jboss.logging.Logger;
 public record PeerLogs(
         RateLimitedLogger terminated,
         RateLimitedLogger startup,
+        RateLimitedLogger denied,
         RateLimitedLogger session,
         RateLimitedLogger internal,
         AtomicLong suppressed) {
@@ -32,6 +34,7 @@ public record PeerLogs(
         this(
                 new RateLimitedLogger(LOG, "connection-terminated", perMinute, suppressed),
                 new RateLimitedLogger(LOG, "startup-failed", perMinute, suppressed),
+                new RateLimitedLogger(LOG, "connection-denied", perMinute, suppressed),
                 new RateLimitedLogger(LOG, "session-event-lost", perMinute, suppressed),
                 new RateLimitedLogger(LOG, "internal-error", perMinute, suppressed),
                 suppressed);

@@ -11,6 +11,7 @@ import io.opentelemetry.api.common.Attributes;
 import io.sidewarp.common.LogText;
 import io.sidewarp.engine.memory.ProcessMemory;
 import io.sidewarp.engine.memory.SharedVolume;
+import io.sidewarp.engine.net.tls.TlsIdentity;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.service.context.Responses;
 import io.sidewarp.service.context.SessionContext;
@@ -58,6 +59,7 @@ public final class SessionRegistry {
 
     private final AtomicLong ids = new AtomicLong();
     private final Device device;
+    private final TlsIdentity identity;
     private final Executor workers;
     private final Executor lookups;
     private final Optional<SharedVolume> sharedVolume;
@@ -75,6 +77,7 @@ public final class SessionRegistry {
     private volatile @Nullable Duration draining;
 
     /**
+     * @param identity source of the identity that the device uses
      * @param workers executor for blocking work of all sessions
      * @param lookups executor for look-ups of all sessions, with a thread for each task; sessions bound the number of
      *     tasks
@@ -82,6 +85,7 @@ public final class SessionRegistry {
      */
     public SessionRegistry(
             Device device,
+            TlsIdentity identity,
             Executor workers,
             Executor lookups,
             Optional<SharedVolume> sharedVolume,
@@ -91,6 +95,7 @@ public final class SessionRegistry {
             PeerLogs logs,
             long ownUid) {
         this.device = device;
+        this.identity = identity;
         this.workers = workers;
         this.lookups = lookups;
         this.sharedVolume = sharedVolume;
@@ -191,6 +196,7 @@ public final class SessionRegistry {
                 workers,
                 lookups,
                 device,
+                identity,
                 sharedVolume,
                 ringSockets,
                 config,

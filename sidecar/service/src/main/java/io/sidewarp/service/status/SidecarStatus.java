@@ -103,6 +103,7 @@ public final class SidecarStatus {
                 .column("Session", Kind.TEXT)
                 .column("State", Kind.STATE)
                 .column("Peer", Kind.TEXT)
+                .column("Security", Kind.TEXT)
                 .column("Sent", Kind.BYTE_RATE)
                 .column("Received", Kind.BYTE_RATE)
                 .column("Messages", Kind.RATE);
@@ -116,6 +117,7 @@ public final class SidecarStatus {
                             connection.getSessionName(),
                             state(connection.getState()),
                             peer(connection),
+                            security(connection),
                             counters.getOctetsSent(),
                             counters.getOctetsReceived(),
                             messages(counters));
@@ -142,6 +144,14 @@ public final class SidecarStatus {
         }
         return (address.contains(":") ? "[" + address + "]" : address) + ":" + connection.getRemotePort() + " ("
                 + words("LLP_", connection.getLlp()).toUpperCase(Locale.ROOT) + ")";
+    }
+
+    private static String security(Connection connection) {
+        return switch (connection.getSecurity()) {
+            case SECURITY_IN_USE_TLS -> "TLS, " + connection.getPeerIdentity();
+            case SECURITY_IN_USE_PLAIN -> "plain";
+            case SECURITY_IN_USE_UNSPECIFIED, UNRECOGNIZED -> "none yet";
+        };
     }
 
     private static long messages(ConnectionCounters counters) {

@@ -11,6 +11,7 @@ import io.sidewarp.engine.net.PeerLimit;
 import io.sidewarp.engine.verbs.ProtocolError;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.StreamError;
+import io.sidewarp.provider.software.SecurityDenial;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
@@ -37,6 +38,7 @@ public final class ConnectionMetrics {
     private final Map<QueuePairState, LongAdder> states = new EnumMap<>(QueuePairState.class);
     private final LongCounter established;
     private final LongCounter failed;
+    private final LongCounter denied;
     private final LongCounter terminates;
     private final LongCounter limits;
 
@@ -60,6 +62,10 @@ public final class ConnectionMetrics {
                 .setDescription("Connections that failed before they reached full operation")
                 .setUnit("{connection}")
                 .build();
+        denied = meter.counterBuilder("sidewarp.connections.denied")
+                .setDescription("Connections that the policy of a listener denied")
+                .setUnit("{connection}")
+                .build();
         terminates = meter.counterBuilder("sidewarp.terminates")
                 .setDescription("Errors that ended connections, by what a Terminate message carries")
                 .setUnit("{terminate}")
@@ -75,6 +81,9 @@ public final class ConnectionMetrics {
     private void begin() {
         for (PeerLimit limit : PeerLimit.values()) {
             limits.add(0, Attributes.of(LIMIT, name(limit)));
+        }
+        for (SecurityDenial reason : SecurityDenial.values()) {
+            denied.add(0, Attributes.of(REASON, reason.label()));
         }
         for (boolean initiator : new boolean[] {true, false}) {
             established.add(0, Attributes.of(ROLE, role(initiator)));
@@ -104,6 +113,12 @@ public final class ConnectionMetrics {
 
     public void failed(boolean initiator, StartupFailure reason) {
         failed.add(1, failure(initiator, reason));
+    }
+
+    /** Counts a connection that the policy of a listener denied. */
+    public void denied(SecurityDenial reason) {
+        denied.add(1, Attributes.of(REASON, reason.label()));
+        failed(false, StartupFailure.SECURITY);
     }
 
     private static Attributes failure(boolean initiator, StartupFailure reason) {

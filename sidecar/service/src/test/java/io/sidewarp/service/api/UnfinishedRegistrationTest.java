@@ -9,6 +9,7 @@ import io.grpc.Context;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.memory.SharedVolume;
+import io.sidewarp.engine.net.tls.TlsIdentity;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.provider.software.SoftwareProvider;
@@ -73,7 +74,16 @@ class UnfinishedRegistrationTest {
         PeerLogs logs = new PeerLogs(1);
         Optional<SharedVolume> volume = Optional.of(new SharedVolume(directory));
         registry = new SessionRegistry(
-                device, preparations::add, Runnable::run, volume, Optional.empty(), config, telemetry, logs, 0);
+                device,
+                TlsIdentity.NONE,
+                preparations::add,
+                Runnable::run,
+                volume,
+                Optional.empty(),
+                config,
+                telemetry,
+                logs,
+                0);
         calls = new Calls(registry, logs);
         memory = new MemoryApi(calls);
         SidecarSession opened = loop.submit(() -> registry.open("test", Peer.ANONYMOUS, loop, session))

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.opentelemetry.context.Context;
+import io.sidewarp.engine.net.tls.TlsIdentity;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.memory.RegionPlan;
@@ -62,6 +63,7 @@ class GivenBackTest {
         telemetry = Telemetry.create(config.advanced().telemetry(), "test", Map.of());
         SessionRegistry registry = new SessionRegistry(
                 failing(sidecar.sidecar().sessions().device()),
+                TlsIdentity.NONE,
                 this::execute,
                 this::execute,
                 Optional.empty(),

@@ -8,8 +8,10 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.settings.ConfigValidator;
+import io.sidewarp.settings.SecuritySettings;
 import io.sidewarp.settings.SidewarpConfig;
 import io.smallrye.config.ConfigValidationException;
 import io.smallrye.config.WithDefault;
@@ -114,6 +116,74 @@ class ConfigTest {
 
         assertThat(ConfigValidator.problems(config)).isEmpty();
         assertThat(ConfigValidator.provider(config)).isEqualTo(used);
+    }
+
+    private static SidewarpConfig withIdentity(String... settings) {
+        return TestSidecar.config(
+                Path.of("/dev/shm/none"),
+                Stream.concat(
+                                Stream.of("sidewarp.identity.source", "files", "sidewarp.identity.directory", "/id"),
+                                Stream.of(settings))
+                        .toArray(String[]::new));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "plain,     '',       false, PLAIN,     PLAIN",
+        "preferred, '',       false, PREFERRED, PLAIN",
+        "required,  '',       false, REQUIRED,  PLAIN",
+        "plain,     'ns/a/*', false, REQUIRED,  REQUIRED",
+        "plain,     'ns/a/*', true,  PREFERRED, PLAIN",
+        "required,  'ns/a/*', true,  REQUIRED,  PLAIN",
+    })
+    void permittedPeersImplyTlsUnlessPlainPeersArePermitted(
+            String security, String peers, String plainPeers, Security byDefault, Security least) {
+        SidewarpConfig config = withIdentity(
+                "sidewarp.connection.security",
+                security,
+                "sidewarp.connection.peers",
+                peers,
+                "sidewarp.connection.plain-peers",
+                plainPeers);
+
+        assertThat(ConfigValidator.problems(config)).isEmpty();
+        assertThat(SecuritySettings.byDefault(config.connection())).isEqualTo(byDefault);
+        assertThat(SecuritySettings.least(config.connection())).isEqualTo(least);
+    }
+
+    @Test
+    void automaticChoiceTakesTheSoftwareProviderWhereTlsIsRequired() {
+        SidewarpConfig config = withIdentity(
+                "sidewarp.connection.security",
+                "required",
+                "sidewarp.provider",
+                "auto",
+                "sidewarp.rdma-devices",
+                "siw0");
+
+        assertThat(ConfigValidator.problems(config)).isEmpty();
+        assertThat(ConfigValidator.provider(config)).isEqualTo("software");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"sidewarp.connection.security, required", "sidewarp.connection.peers, ns/shop/**"})
+    void requiredTlsNeedsAnIdentityAndTheSoftwareProvider(String name, String value) {
+        assertThat(ConfigValidator.problems(TestSidecar.config(Path.of("/dev/shm/none"), name, value)))
+                .containsExactly(
+                        "connections need TLS because of " + name
+                                + ", but this sidecar has no identity; set sidewarp.identity.source to builtin, files or spiffe");
+        assertThat(ConfigValidator.problems(withIdentity(name, value, "sidewarp.provider", "kernel")))
+                .containsExactly("connections need TLS because of " + name
+                        + ", but devices of the kernel speak no TLS; set sidewarp.provider to software or auto");
+    }
+
+    @Test
+    void aPatternOfPeersThatIsNotValidIsNamed() {
+        assertThat(ConfigValidator.problems(withIdentity("sidewarp.connection.peers", "ns/shop/**, shop/cart")))
+                .singleElement()
+                .asString()
+                .startsWith("sidewarp.connection.peers is shop/cart; allowed: patterns")
+                .contains("the pattern of peers `shop/cart` is not valid");
     }
 
     @ParameterizedTest

@@ -41,6 +41,8 @@ class SettingsCheckTest {
             Map.entry("sidewarp.connection.crc", List.of("preferred", "required", "refused", "sometimes", "")),
             Map.entry("sidewarp.connection.integrity-protection", List.of("IPsec with AES-GCM", "")),
             Map.entry("sidewarp.connection.mpa-revisions", List.of("1", "0,1,2", "1,3", "one", "")),
+            Map.entry("sidewarp.connection.security", List.of("plain", "preferred", "tls", "")),
+            Map.entry("sidewarp.connection.peers", List.of("ns/shop/sa/*,ns/shop/**", "shop/cart", "")),
             Map.entry("sidewarp.sctp.stack", List.of("udp", "tcp", "")),
             Map.entry("sidewarp.sctp.addresses", List.of("127.0.0.1", "localhost", "0.0.0.0")),
             Map.entry("sidewarp.advanced.api.tcp.host", List.of("127.0.0.1", "::1", "")),

@@ -109,9 +109,19 @@ class TelemetryTest {
             Map<String, Double> samples = samples(sidecar);
 
             for (String reason : List.of(
-                    "rejected", "unreachable", "timeout", "protocol", "invalid_parameters", "aborted", "internal")) {
+                    "rejected",
+                    "unreachable",
+                    "timeout",
+                    "protocol",
+                    "security",
+                    "invalid_parameters",
+                    "aborted",
+                    "internal")) {
                 assertThat(samples).containsEntry(failures(reason, "initiator"), 0.0);
                 assertThat(samples).containsEntry(failures(reason, "responder"), 0.0);
+            }
+            for (String reason : List.of("tls_required", "not_permitted", "certificate")) {
+                assertThat(samples).containsEntry("sidewarp_connections_denied_total{reason=\"" + reason + "\"}", 0.0);
             }
             assertThat(samples).containsEntry(failures("startup", "responder"), 0.0);
             assertThat(samples).containsEntry(failures("limit", "responder"), 0.0);

@@ -7,6 +7,7 @@ import io.grpc.StatusRuntimeException;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.memory.Pd;
+import io.sidewarp.engine.net.tls.TlsIdentity;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.provider.software.SoftwareProvider;
@@ -90,6 +91,7 @@ abstract class PlayedQueues {
                 Runnable::run,
                 Runnable::run,
                 device,
+                TlsIdentity.NONE,
                 Optional.empty(),
                 Optional.empty(),
                 config,

@@ -1,0 +1,40 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.settings;
+
+import io.sidewarp.engine.verbs.PeerPattern;
+import io.sidewarp.engine.verbs.Security;
+import java.util.List;
+
+/** Security of connections that follows from several settings. Legal after {@link ConfigValidator} found no problems. */
+public final class SecuritySettings {
+
+    private SecuritySettings() {}
+
+    /** Returns the security of connections for which a caller does not say. */
+    public static Security byDefault(SidewarpConfig.Connection connection) {
+        Security ofPeers = hasPeers(connection) ? Security.PREFERRED : Security.PLAIN;
+        return stricter(connection.security(), stricter(ofPeers, least(connection)));
+    }
+
+    /** Returns the weakest security that callers may ask for. */
+    public static Security least(SidewarpConfig.Connection connection) {
+        return hasPeers(connection) && !connection.plainPeers() ? Security.REQUIRED : Security.PLAIN;
+    }
+
+    /** Returns the patterns of peers that may connect to listeners. Empty: each peer. */
+    public static List<PeerPattern> peers(SidewarpConfig.Connection connection) {
+        return connection.peers().orElse(List.of()).stream()
+                .map(pattern -> PeerPattern.parse(pattern.strip()))
+                .toList();
+    }
+
+    private static boolean hasPeers(SidewarpConfig.Connection connection) {
+        return !connection.peers().orElse(List.of()).isEmpty();
+    }
+
+    private static Security stricter(Security one, Security other) {
+        return one.isWeakerThan(other) ? other : one;
+    }
+}
