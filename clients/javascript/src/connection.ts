@@ -71,6 +71,11 @@ export class Connection {
     return Buffer.from(this.description.privateData);
   }
 
+  /** SPIFFE ID of the peer, which TLS has verified; empty without TLS. */
+  get peerIdentity(): string {
+    return this.description.peerIdentity;
+  }
+
   /** Address of a region that the peer sent as private data. */
   get remote(): RemoteAddress {
     return RemoteAddress.decode(this.description.privateData);

@@ -40,6 +40,8 @@ export interface ListenOptions {
   options?: ConnectionOptions;
   /** Options for each connection that is accepted without others. */
   acceptOptions?: ConnectionOptions;
+  /** Patterns of the SPIFFE IDs of peers that may connect. They need TLS. */
+  allowedPeers?: string[];
 }
 
 /** A connection request. Accept or reject it before the set-up time of the listener is over. */
@@ -55,6 +57,11 @@ export class Incoming {
   /** Private data of the peer. */
   get privateData(): Buffer {
     return Buffer.from(this.request.privateData);
+  }
+
+  /** SPIFFE ID of the peer, which TLS has verified; empty without TLS. */
+  get peerIdentity(): string {
+    return this.request.peerIdentity;
   }
 
   /** Accepts the request. */
@@ -94,12 +101,13 @@ export class Listener {
 
   /** @internal */
   async open(port: number): Promise<void> {
-    const { address, backlog, options } = this.options;
+    const { address, backlog, options, allowedPeers } = this.options;
     const request = this.session.request(ConnectionService.method.listen, {
       address,
       port,
       backlog,
       options,
+      allowedPeers,
       llp: options?.llp,
     });
     this.call = this.session.transport.read(

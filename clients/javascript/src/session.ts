@@ -77,6 +77,8 @@ export interface RegionOptions extends ManagedRegionOptions {
 export interface DialOptions {
   privateData?: Uint8Array;
   options?: ConnectionOptions;
+  /** Patterns of the SPIFFE IDs that the peer may have. They need TLS. */
+  allowedPeers?: string[];
   /** Connection of `createConnection`, which has its options already. */
   connection?: Connection;
 }
@@ -218,17 +220,18 @@ export class Session {
    * rejects.
    */
   async dial(address: string, choices: DialOptions = {}): Promise<Connection> {
-    check('the options of dial', choices, ['privateData', 'options', 'connection']);
+    check('the options of dial', choices, ['privateData', 'options', 'allowedPeers', 'connection']);
     const parts = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(address);
     if (parts === null) {
       throw new TypeError(`"${address}" is no address; write host:port, or [address]:port for IPv6`);
     }
-    const { privateData, options, connection } = choices;
+    const { privateData, options, allowedPeers, connection } = choices;
     return this.setUp(ConnectionService.method.connect, connection, {
       address: parts[1] ?? parts[2],
       port: Number(parts[3]),
       options,
       privateData,
+      allowedPeers,
       connection: connection?.id,
       afterPosts: connection?.afterPosts,
     });
@@ -254,7 +257,7 @@ export class Session {
 
   /** Listens at a port; 0 is any free port, which `port` of the listener tells. */
   async listen(port = 0, options: ListenOptions = {}): Promise<Listener> {
-    check('the options of listen', options, ['address', 'privateData', 'backlog', 'options', 'acceptOptions']);
+    check('the options of listen', options, ['address', 'privateData', 'backlog', 'options', 'acceptOptions', 'allowedPeers']);
     const listener = new Listener(this, options);
     await listener.open(port);
     return this.own(listener);

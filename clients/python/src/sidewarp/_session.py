@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 from sidewarp import _grpc_queue, _ring_queue
@@ -194,12 +194,14 @@ class SessionCore(Closable):
         *,
         private_data: bytes = b"",
         options: Optional[ConnectionOptions] = None,
+        allowed_peers: Sequence[str] = (),
         connection: Optional[ConnectionCore] = None,
     ) -> Any:
         """Connects to `host:port`, and returns when the peer has accepted.
 
         Raises RejectedError if the peer's application rejects. `options` are those of the contract, such as
-        ConnectionOptions(ord=4, timeout={"seconds": 5}). `connection` is one that was created before with its options.
+        ConnectionOptions(ord=4, timeout={"seconds": 5}). `allowed_peers` are patterns of
+        the SPIFFE IDs that the peer may have, and need TLS. `connection` is one that was created before with its options.
         """
         host, colon, port = address.rpartition(":")
         if not colon or not host or not port.isdigit():
@@ -210,6 +212,7 @@ class SessionCore(Closable):
             port=int(port),
             options=options,
             private_data=private_data,
+            allowed_peers=allowed_peers,
             connection=connection.id if connection else 0,
             after_posts=connection._posted if connection else 0,
         )
@@ -237,16 +240,23 @@ class SessionCore(Closable):
         backlog: int = 0,
         options: Optional[ConnectionOptions] = None,
         accept_options: Optional[ConnectionOptions] = None,
+        allowed_peers: Sequence[str] = (),
     ) -> Any:
         """Listens at a port; 0 is any free port, which `port` of the listener tells.
 
         `private_data` and `accept_options` are given to each peer and each connection that is accepted without others.
-        `options` are requirements for a peer's start-up, and defaults for accepted connections.
+        `options` are requirements for a peer's start-up, and defaults for accepted connections. `allowed_peers` are
+        patterns of the SPIFFE IDs of peers that may connect, and need TLS.
         """
         self._check_open()
         listener = self._listener_type(self, private_data, accept_options)
         request = connection_pb2.ListenRequest(
-            session=self.id, address=address, port=port, backlog=backlog, options=options
+            session=self.id,
+            address=address,
+            port=port,
+            backlog=backlog,
+            options=options,
+            allowed_peers=allowed_peers,
         )
         if options:
             request.llp = options.llp

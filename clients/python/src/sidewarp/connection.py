@@ -77,6 +77,11 @@ class ConnectionCore(Closable):
         return bytes(self.description.private_data)
 
     @property
+    def peer_identity(self) -> str:
+        """SPIFFE ID of the peer, which TLS has verified; empty without TLS."""
+        return self.description.peer_identity
+
+    @property
     def remote(self) -> RemoteAddress:
         """Address of a region that the peer sent as private data."""
         return RemoteAddress.decode(self.private_data)

@@ -29,6 +29,11 @@ class IncomingCore:
     def private_data(self) -> bytes:
         return bytes(self.request.private_data)
 
+    @property
+    def peer_identity(self) -> str:
+        """SPIFFE ID of the peer, which TLS has verified; empty without TLS."""
+        return self.request.peer_identity
+
     async def _accept(
         self,
         *,

@@ -4,6 +4,7 @@
 package io.sidewarp.client;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -55,6 +56,11 @@ public interface Connection extends AutoCloseable {
      * created.
      */
     ConnectionInfo established();
+
+    /** Returns the SPIFFE ID of the peer, which TLS has verified. Empty without TLS, and before the set-up. */
+    default Optional<String> peerIdentity() {
+        return established().agreed().peerIdentity();
+    }
 
     /**
      * Asks the sidecar for the present description and counters of the connection. Fails with NOT_FOUND if the

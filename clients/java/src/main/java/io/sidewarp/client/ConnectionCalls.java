@@ -38,6 +38,7 @@ final class ConnectionCalls {
         ConnectRequest request = request(session, host, port)
                 .setOptions(options.proto())
                 .setPrivateData(options.privateData())
+                .addAllAllowedPeers(options.allowedPeers())
                 .build();
         return made(start(session, request), response -> session.adopt(response.getConnection(), options));
     }
@@ -47,6 +48,7 @@ final class ConnectionCalls {
         session.flushQueues();
         ConnectRequest request = request(session, host, port)
                 .setPrivateData(created.ownPrivateData())
+                .addAllAllowedPeers(created.allowedPeers())
                 .setConnection(created.id())
                 .setAfterPosts(created.posts())
                 .build();

@@ -64,6 +64,8 @@ public record ConnectionInfo(
      * @param ord outbound RDMA Read Requests and Atomic Requests of this side at a time
      * @param peerIrd the same that the peer serves at a time, if the peer announced it
      * @param peerOrd the same that the peer wants to have served, if the peer announced it
+     * @param security protection of the connection
+     * @param peerIdentity SPIFFE ID of the peer, which TLS has verified; empty without TLS
      */
     public record Agreement(
             int mpaRevision,
@@ -75,7 +77,9 @@ public record ConnectionInfo(
             int ird,
             int ord,
             OptionalInt peerIrd,
-            OptionalInt peerOrd) {}
+            OptionalInt peerOrd,
+            SecurityInUse security,
+            Optional<String> peerIdentity) {}
 
     /**
      * Traffic of a connection: bytes of payload without headers, RDMA messages by operation, and segments.

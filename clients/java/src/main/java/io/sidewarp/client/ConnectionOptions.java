@@ -6,6 +6,7 @@ package io.sidewarp.client;
 import com.google.protobuf.ByteString;
 import io.sidewarp.v1.CrcPreference;
 import java.time.Duration;
+import java.util.List;
 
 /** Options of a connection, for the side that connects or the side that accepts. Each option has a default. */
 public final class ConnectionOptions {
@@ -14,10 +15,12 @@ public final class ConnectionOptions {
 
     private final io.sidewarp.v1.ConnectionOptions proto;
     private final ByteString privateData;
+    private final List<String> allowedPeers;
 
     private ConnectionOptions(Builder builder) {
         proto = builder.proto.build();
         privateData = builder.privateData;
+        allowedPeers = builder.allowedPeers;
     }
 
     public static ConnectionOptions defaults() {
@@ -36,6 +39,10 @@ public final class ConnectionOptions {
         return privateData;
     }
 
+    List<String> allowedPeers() {
+        return allowedPeers;
+    }
+
     /**
      * Collects options. The contract's ConnectionOptions lists the defaults. The use of a value beyond
      * {@link Session#limits()} fails with RESOURCE_EXHAUSTED. The use of another invalid value fails with
@@ -45,6 +52,7 @@ public final class ConnectionOptions {
 
         private final io.sidewarp.v1.ConnectionOptions.Builder proto = io.sidewarp.v1.ConnectionOptions.newBuilder();
         private ByteString privateData = ByteString.EMPTY;
+        private List<String> allowedPeers = List.of();
 
         private Builder() {}
 
@@ -189,6 +197,25 @@ public final class ConnectionOptions {
          */
         public Builder timeout(Duration value) {
             proto.setTimeout(Protos.duration(value));
+            return this;
+        }
+
+        /** Sets the wish for TLS. The default is the sidecar's, or REQUIRED with {@link #allowedPeers}. */
+        public Builder security(Security value) {
+            proto.setSecurityValue(Protos.number(value));
+            return this;
+        }
+
+        /**
+         * Sets the peers that may connect to a listener, or that connect may reach. TLS verifies the peer before
+         * private data is sent, and before a listener's handler is asked. Without this option, connect reaches peers of
+         * this side's own namespace. The option has no effect where a request is accepted.
+         *
+         * @param patterns patterns of SPIFFE IDs, such as {@code spiffe://example.org/ns/shop/sa/cart}, or {@code
+         *     ns/shop/sa/*} for the own trust domain
+         */
+        public Builder allowedPeers(String... patterns) {
+            allowedPeers = List.of(patterns);
             return this;
         }
 

@@ -21,6 +21,7 @@ import java.util.OptionalInt;
 final class Descriptions {
 
     private static final Connection.State[] CONNECTION_STATES = Connection.State.values();
+    private static final SecurityInUse[] SECURITIES = SecurityInUse.values();
     private static final RegionInfo.State[] REGION_STATES = RegionInfo.State.values();
 
     private Descriptions() {}
@@ -97,7 +98,9 @@ final class Descriptions {
                         connection.getIrd(),
                         connection.getOrd(),
                         optional(connection.hasPeerIrd(), connection.getPeerIrd()),
-                        optional(connection.hasPeerOrd(), connection.getPeerOrd())),
+                        optional(connection.hasPeerOrd(), connection.getPeerOrd()),
+                        Protos.ofNumber(SECURITIES, connection.getSecurityValue(), SecurityInUse.UNKNOWN),
+                        optional(connection.getPeerIdentity())),
                 counters(connection.getCounters()));
     }
 
@@ -187,6 +190,11 @@ final class Descriptions {
     /** Returns a number of the contract that may be unset. */
     static OptionalInt optional(boolean set, int number) {
         return set ? OptionalInt.of(number) : OptionalInt.empty();
+    }
+
+    /** Returns a text of the contract that may be unset. */
+    static Optional<String> optional(String text) {
+        return text.isEmpty() ? Optional.empty() : Optional.of(text);
     }
 
     /** Returns the constants of the numbers, without those that only newer sidecars know. */

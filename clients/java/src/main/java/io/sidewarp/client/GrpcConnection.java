@@ -29,6 +29,7 @@ final class GrpcConnection implements Connection {
 
     private final GrpcSession session;
     private final ByteString ownPrivateData;
+    private final List<String> allowedPeers;
     private final CompletableFuture<ConnectionEvent> closed = new CompletableFuture<>();
     private final Consumer<SidewarpException> failure = closed::completeExceptionally;
     private final Confirmation confirmation = new Confirmation();
@@ -48,6 +49,7 @@ final class GrpcConnection implements Connection {
         this.session = session;
         this.traffic = traffic;
         ownPrivateData = options.privateData();
+        allowedPeers = options.allowedPeers();
         id = description.getId();
         established = Descriptions.connection(description);
         privateData = description.getPrivateData();
@@ -241,6 +243,11 @@ final class GrpcConnection implements Connection {
     /** Returns the private data that connect or accept sends to the peer. */
     ByteString ownPrivateData() {
         return ownPrivateData;
+    }
+
+    /** Returns the peers that connect may reach. */
+    List<String> allowedPeers() {
+        return allowedPeers;
     }
 
     /** Returns the number of work requests that were posted on queues. */

@@ -17,6 +17,7 @@ import io.sidewarp.v1.Listening;
 import io.sidewarp.v1.RejectRequest;
 import io.sidewarp.v1.RejectResponse;
 import java.lang.System.Logger.Level;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -56,6 +57,7 @@ final class GrpcListener implements Listener {
                 .setLlpValue(Protos.number(options.llp()))
                 .setBacklog(options.backlog())
                 .setOptions(options.connections().proto())
+                .addAllAllowedPeers(options.connections().allowedPeers())
                 .build();
         StreamCall started = StreamCall.start(
                 session.client().transport(),
@@ -212,6 +214,11 @@ final class GrpcListener implements Listener {
         @Override
         public OptionalInt peerOrd() {
             return Descriptions.optional(request.hasPeerOrd(), request.getPeerOrd());
+        }
+
+        @Override
+        public Optional<String> peerIdentity() {
+            return Descriptions.optional(request.getPeerIdentity());
         }
 
         @Override

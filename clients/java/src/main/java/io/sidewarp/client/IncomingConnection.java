@@ -3,6 +3,7 @@
 
 package io.sidewarp.client;
 
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 
@@ -34,6 +35,9 @@ public interface IncomingConnection {
 
     /** Returns the RDMA Reads that the peer wants to have served at a time, if the peer announced them. */
     OptionalInt peerOrd();
+
+    /** Returns the SPIFFE ID of the peer, which TLS has verified. Empty without TLS. */
+    Optional<String> peerIdentity();
 
     /** Returns how many bytes of private data fit into the answer. */
     int maxPrivateData();

@@ -54,6 +54,8 @@ class DescriptionsTest {
 
         assertThat(info.agreed().peerIrd()).isEmpty();
         assertThat(info.agreed().peerOrd()).isEmpty();
+        assertThat(info.agreed().security()).isEqualTo(SecurityInUse.UNKNOWN);
+        assertThat(info.agreed().peerIdentity()).isEmpty();
         assertThat(info.error()).isEmpty();
         assertThat(info.state()).isEqualTo(Connection.State.UNKNOWN);
     }
@@ -83,7 +85,9 @@ class DescriptionsTest {
                 Arguments.of(ReadDepthExchange.values(), ReadDepthNegotiation.values()),
                 Arguments.of(ReadyToReceive.values(), ReadyIndication.values()),
                 Arguments.of(RegionInfo.State.values(), RegionState.values()),
-                Arguments.of(Retry.values(), io.sidewarp.v1.Retry.values()));
+                Arguments.of(Retry.values(), io.sidewarp.v1.Retry.values()),
+                Arguments.of(Security.values(), io.sidewarp.v1.Security.values()),
+                Arguments.of(SecurityInUse.values(), io.sidewarp.v1.SecurityInUse.values()));
     }
 
     @ParameterizedTest

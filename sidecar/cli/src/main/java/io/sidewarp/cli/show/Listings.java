@@ -14,6 +14,7 @@ import io.sidewarp.client.ConnectionInfo.Counters;
 import io.sidewarp.client.OpenSessionInfo;
 import io.sidewarp.client.RdmaErrorInfo;
 import io.sidewarp.client.RegionInfo;
+import io.sidewarp.client.SecurityInUse;
 import java.util.List;
 import java.util.Locale;
 
@@ -53,11 +54,14 @@ final class Listings {
             .column("CRC", agreed -> agreed.crc() ? "on" : "off")
             .column("MARKERS", Listings::markers)
             .column(">IRD/ORD", agreed -> agreed.ird() + "/" + agreed.ord())
+            .column("SECURITY", Listings::security)
+            .column("PEER", agreed -> agreed.peerIdentity().orElse(""))
             .member("ird", Agreement::ird)
             .member("ord", Agreement::ord)
             .member("crc", Agreement::crc)
             .member("receive_markers", Agreement::receiveMarkers)
             .member("send_markers", Agreement::sendMarkers)
+            .member("security", Listings::security)
             .member(
                     "peer_ird",
                     agreed -> agreed.peerIrd().isPresent(),
@@ -66,6 +70,10 @@ final class Listings {
                     "peer_ord",
                     agreed -> agreed.peerOrd().isPresent(),
                     agreed -> agreed.peerOrd().orElseThrow())
+            .member(
+                    "peer_identity",
+                    agreed -> agreed.peerIdentity().isPresent(),
+                    agreed -> agreed.peerIdentity().orElseThrow())
             .member("peer_to_peer", Agreement::peerToPeer)
             .member("mpa_revision", Agreement::mpaRevision)
             .member("protocol_version", Agreement::protocolVersion);
@@ -202,6 +210,10 @@ final class Listings {
             return "(process)";
         }
         return region.path().isEmpty() ? "(managed)" : region.path();
+    }
+
+    private static String security(Agreement agreed) {
+        return agreed.security() == SecurityInUse.UNKNOWN ? "" : plain(agreed.security());
     }
 
     private static String markers(Agreement agreed) {

@@ -11,6 +11,7 @@ import io.sidewarp.client.ListenOptions;
 import io.sidewarp.client.LowerLayerProtocol;
 import io.sidewarp.client.ReadDepthExchange;
 import io.sidewarp.client.ReadyToReceive;
+import io.sidewarp.client.Security;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
@@ -125,6 +126,22 @@ public final class ConnectionFlags {
     private int maxFpdu;
 
     @Option(
+            names = "--security",
+            paramLabel = "plain|preferred|required",
+            description =
+                    "TLS with certificates of both sides. Default: required with --allow-peer, else the sidecar's.")
+    private Optional<Security> security = Optional.empty();
+
+    @Option(
+            names = "--allow-peer",
+            paramLabel = "PATTERN",
+            split = ",",
+            description =
+                    "SPIFFE IDs of peers that may connect, or to connect to, such as \"ns/shop/sa/*\", separated by"
+                            + " commas. Default: to connect, peers of the same namespace.")
+    private String[] allowedPeers = {};
+
+    @Option(
             names = "--connect-timeout",
             paramLabel = "TIME",
             converter = Times.class,
@@ -164,6 +181,8 @@ public final class ConnectionFlags {
             options.readyIndications(ready);
         }
         readDepths.map(ReadDepths::exchange).ifPresent(options::readDepths);
+        security.ifPresent(options::security);
+        options.allowedPeers(allowedPeers);
         return options;
     }
 

@@ -6,6 +6,7 @@ package io.sidewarp.cli.show;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionInfo;
 import io.sidewarp.client.LowerLayerProtocol;
+import io.sidewarp.client.SecurityInUse;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -49,7 +50,18 @@ final class Connections {
                 0,
                 1442,
                 new ConnectionInfo.Agreement(
-                        2, 1, false, true, false, false, 16, 16, OptionalInt.of(16), OptionalInt.empty()),
+                        2,
+                        1,
+                        false,
+                        true,
+                        false,
+                        false,
+                        16,
+                        16,
+                        OptionalInt.of(16),
+                        OptionalInt.empty(),
+                        SecurityInUse.PLAIN,
+                        Optional.empty()),
                 new ConnectionInfo.Counters(1000 * writes, bytesReceived, writes, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
     }
 }
