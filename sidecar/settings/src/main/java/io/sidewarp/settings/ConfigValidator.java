@@ -280,6 +280,11 @@ public final class ConfigValidator {
                     + " something else protects the data from end to end at least as well, such as IPsec with"
                     + " integrity (RFC 5044 section 4.4); name it in sidewarp.connection.integrity-protection");
         }
+        if (crcOff && SecuritySettings.tlsReplacesCrc(connection)) {
+            problems.add("sidewarp.connection.integrity-protection is TLS, which does not protect connections without"
+                    + " TLS; CRCs are off in TLS without another setting, so unset sidewarp.connection.crc and"
+                    + " sidewarp.connection.allow-crc-off");
+        }
         range("sidewarp.advanced.connection.max-fpdu", advanced.maxFpdu(), 0, Integer.MAX_VALUE);
         Set<Integer> revisions = connection.mpaRevisions();
         if (!MpaPolicy.SUPPORTED_REVISIONS.containsAll(revisions)) {

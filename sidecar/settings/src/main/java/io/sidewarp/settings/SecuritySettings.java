@@ -10,6 +10,8 @@ import java.util.List;
 /** Security of connections that follows from several settings. Legal after {@link ConfigValidator} found no problems. */
 public final class SecuritySettings {
 
+    private static final String TLS = "TLS";
+
     private SecuritySettings() {}
 
     /** Returns the security of connections for which a caller does not say. */
@@ -21,6 +23,17 @@ public final class SecuritySettings {
     /** Returns the weakest security that callers may ask for. */
     public static Security least(SidewarpConfig.Connection connection) {
         return hasPeers(connection) && !connection.plainPeers() ? Security.REQUIRED : Security.PLAIN;
+    }
+
+    /**
+     * Returns whether TLS replaces CRCs in connections with TLS, by the administrator's explicit word (RFC 5044 section
+     * 4.4).
+     */
+    public static boolean tlsReplacesCrc(SidewarpConfig.Connection connection) {
+        return connection
+                .integrityProtection()
+                .filter(protection -> protection.strip().equalsIgnoreCase(TLS))
+                .isPresent();
     }
 
     /** Returns the patterns of peers that may connect to listeners. Empty: each peer. */

@@ -15,6 +15,7 @@ import io.sidewarp.service.error.ApiError;
 import io.sidewarp.settings.SecuritySettings;
 import io.sidewarp.settings.SidewarpConfig;
 import io.sidewarp.v1.ConnectionOptions;
+import io.sidewarp.v1.CrcPreference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
@@ -57,7 +58,10 @@ final class SecurityRules {
                 && context.device().attributes().provider().equals(SoftwareProvider.NAME)) {
             requireIdentity(context);
         }
-        return SecurityPolicy.of(security);
+        boolean crcLeftToSettings = options.getCrc() == CrcPreference.CRC_PREFERENCE_UNSPECIFIED;
+        return SecurityPolicy.of(security)
+                .withTlsReplacesCrc(crcLeftToSettings
+                        && SecuritySettings.tlsReplacesCrc(context.config().connection()));
     }
 
     private static void requireIdentity(SessionContext context) {

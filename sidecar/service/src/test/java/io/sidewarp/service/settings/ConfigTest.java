@@ -255,6 +255,11 @@ class ConfigTest {
                         "sidewarp.connection.integrity-protection",
                         "IPsec with AES-GCM")))
                 .isEmpty();
+        assertThat(ConfigValidator.problems(TestSidecar.config(
+                        Path.of("/dev/shm/none"), name, value, "sidewarp.connection.integrity-protection", "tls")))
+                .singleElement()
+                .asString()
+                .startsWith("sidewarp.connection.integrity-protection is TLS, which does not protect");
     }
 
     @ParameterizedTest
