@@ -16,7 +16,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -41,7 +41,7 @@ class Cache {
         try (SidewarpClient client = SidewarpClient.connect();
                 Session session = client.openSession("cache")) {
             if (arguments[0].equals("serve")) {
-                new Cache().serve(session, Integer.parseInt(arguments[1]), Path.of(arguments[2]));
+                new Cache().serve(session, Integer.parseInt(arguments[1]), Path.of(arguments[2]).toRealPath());
             } else {
                 BlockReader.get(session, arguments[1], arguments[2], Path.of(arguments[3]));
             }
@@ -64,16 +64,16 @@ class Cache {
         try {
             byte[] answer = load(session, directory, name);
             incoming.accept(ConnectionOptions.builder().privateData(answer).build());
-        } catch (IOException e) {
+        } catch (IOException | InvalidPathException e) {
             incoming.reject("there is no such file".getBytes(StandardCharsets.UTF_8));
         }
     }
 
     /** Returns the private data for a client. */
     private synchronized byte[] load(Session session, Path directory, String name) throws IOException {
-        Path path = directory.resolve(name);
-        // Nothing outside of the directory is served, and no link, which can lead out of it.
-        if (!directory.equals(path.getParent()) || !Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
+        Path path = directory.resolve(name).toRealPath();
+        // Files of ConfigMaps are links in their volume. No link that leads out of the directory is served.
+        if (name.contains("/") || !path.startsWith(directory) || !Files.isRegularFile(path)) {
             throw new NoSuchFileException(name);
         }
         if (!loaded.containsKey(name)) {

@@ -8,7 +8,7 @@
 //
 // The server loads a file when a client asks for it the first time, and keeps it until the end.
 
-import { open, readdir, readFile } from 'node:fs/promises';
+import { open, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Access, connect, RejectedError } from 'sidewarp';
 
@@ -17,13 +17,14 @@ const BLOCKS_UNDER_WAY = 8;
 
 /** Returns the private data for a client, address and length of a file, or undefined if there is no such file. */
 async function load(session, cache, directory, name) {
-  const files = (await readdir(directory, { withFileTypes: true })).filter((entry) => entry.isFile());
-  // Nothing outside of the directory is served, and no link, which can lead out of it.
-  if (!files.some((entry) => entry.name === name)) {
+  const files = await readdir(directory);
+  const path = files.includes(name) ? await realpath(join(directory, name)).catch(() => '') : '';
+  // Files of ConfigMaps are links in their volume. No link that leads out of the directory is served.
+  if (!path.startsWith(`${directory}/`) || !(await stat(path)).isFile()) {
     return undefined;
   }
   if (!cache.has(name)) {
-    const content = await readFile(join(directory, name));
+    const content = await readFile(path);
     // A region has at least one byte.
     const region = await session.region(Math.max(1, content.length), { access: [Access.REMOTE_READ] });
     await region.store(content);
@@ -82,7 +83,7 @@ async function get(address, name, target) {
 
 const [role, address, name, target] = process.argv.slice(2);
 try {
-  await (role === 'serve' ? serve(Number(address), name) : get(address, name, target));
+  await (role === 'serve' ? serve(Number(address), await realpath(name)) : get(address, name, target));
 } catch (error) {
   console.error(error instanceof RejectedError ? `rejected: ${error.privateData}` : error);
   process.exit(1);

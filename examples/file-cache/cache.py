@@ -26,9 +26,9 @@ def serve(port, directory):
 
     def load(session, name):
         """Returns the private data for a client: address and length of a file."""
-        path = directory / name
-        # Nothing outside of the directory is served, and no link, which can lead out of it.
-        if path.name != name or path.is_symlink() or not path.is_file():
+        path = (directory / name).resolve()
+        # Files of ConfigMaps are links in their volume. No link that leads out of the directory is served.
+        if "/" in name or not path.is_relative_to(directory) or not path.is_file():
             raise FileNotFoundError(path)
         if name not in cache:
             length = path.stat().st_size
@@ -49,7 +49,7 @@ def serve(port, directory):
             try:
                 try:
                     incoming.accept(private_data=load(session, incoming.private_data.decode(errors="replace")))
-                except OSError:
+                except (OSError, ValueError):
                     incoming.reject(b"there is no such file")
             except sidewarp.SidewarpError as e:
                 # The client has left, or the shared volume is full. The request lapses.
@@ -80,7 +80,7 @@ def get(address, name, target):
 
 
 if sys.argv[1] == "serve":
-    serve(int(sys.argv[2]), pathlib.Path(sys.argv[3]))
+    serve(int(sys.argv[2]), pathlib.Path(sys.argv[3]).resolve())
 else:
     try:
         get(*sys.argv[2:5])

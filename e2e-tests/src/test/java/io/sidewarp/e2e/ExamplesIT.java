@@ -162,6 +162,11 @@ class ExamplesIT {
         Files.write(files.resolve("large"), content);
         Files.createFile(files.resolve("empty"));
         Files.writeString(scratch.resolve("secret"), "not in the directory");
+        Files.createSymbolicLink(files.resolve("leak"), Path.of("../secret"));
+        // A volume of a ConfigMap has such links.
+        Files.writeString(Files.createDirectory(files.resolve("..version")).resolve("greeting"), "hello");
+        Files.createSymbolicLink(files.resolve("..data"), Path.of("..version"));
+        Files.createSymbolicLink(files.resolve("greeting"), Path.of("..data/greeting"));
         OwnedProcess server = serve("file-cache/" + serverFile, files.toString());
         String client = "file-cache/" + clientFile;
         Path copy = scratch.resolve("copy");
@@ -170,13 +175,13 @@ class ExamplesIT {
         assertThat(copy).hasBinaryContent(content);
         succeed(client, "get", address, "empty", copy.toString());
         assertThat(copy).isEmptyFile();
-        OwnedProcess missing = start(client, SIDECARS.left(), "get", address, "missing", copy.toString());
-        OwnedProcess outside = start(client, SIDECARS.left(), "get", address, "../secret", copy.toString());
-
-        assertThat(missing.awaitExit()).isEqualTo(1);
-        assertThat(missing.output()).last().isEqualTo("rejected: there is no such file");
-        assertThat(outside.awaitExit()).isEqualTo(1);
-        assertThat(outside.output()).last().isEqualTo("rejected: there is no such file");
+        succeed(client, "get", address, "greeting", copy.toString());
+        assertThat(copy).hasContent("hello");
+        for (String name : List.of("missing", "../secret", "leak", "..data")) {
+            OwnedProcess refused = start(client, SIDECARS.left(), "get", address, name, copy.toString());
+            assertThat(refused.awaitExit()).as(name).isEqualTo(1);
+            assertThat(refused.output()).last().as(name).isEqualTo("rejected: there is no such file");
+        }
         assertThat(server.output()).contains("loaded large");
     }
 }
