@@ -64,6 +64,9 @@ origin. Numbers of a values file are floating point numbers, which toJson writes
   "SIDEWARP_OPERATOR_WEBHOOK_SERVICE",
   "SIDEWARP_OPERATOR_WEBHOOK_CONFIGURATION",
   "SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_SECRET",
+  "SIDEWARP_OPERATOR_IDENTITY_HOST",
+  "SIDEWARP_OPERATOR_IDENTITY_SERVICE",
+  "SIDEWARP_OPERATOR_IDENTITY_SECRET",
   "SIDEWARP_OPERATOR_LEADER_ELECTION_LEASE",
   "SIDEWARP_AGENT_NODE_NAME",
   "SIDEWARP_AGENT_SYSFS_ROOT",
@@ -108,6 +111,14 @@ origin. Numbers of a values file are floating point numbers, which toJson writes
 - name: SIDEWARP_OPERATOR_WEBHOOK_URL
   value: {{ . | quote }}
 {{- end }}
+- name: SIDEWARP_OPERATOR_IDENTITY_ENABLED
+  value: {{ .Values.identity.enabled | quote }}
+- name: SIDEWARP_OPERATOR_IDENTITY_TRUST_DOMAIN
+  value: {{ .Values.identity.trustDomain | quote }}
+- name: SIDEWARP_OPERATOR_IDENTITY_PORT
+  value: {{ .Values.identity.port | quote }}
+- name: SIDEWARP_OPERATOR_IDENTITY_CERTIFICATE_VALIDITY
+  value: {{ .Values.identity.certificateValidity | quote }}
 - name: SIDEWARP_OPERATOR_UNSELECTED_FALLBACK
   value: {{ join "," $fallback | quote }}
 - name: SIDEWARP_OPERATOR_UNSELECTED_SOFTWARE_DEVICES

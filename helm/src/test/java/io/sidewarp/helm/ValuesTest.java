@@ -64,6 +64,8 @@ class ValuesTest {
                     {telemetry: {otlpEndpoint: "http://fd00::1:4317"}}     | otlpEndpoint
                     {telemetry: {otlpEndpoint: "http://collector/v1"}}     | otlpEndpoint
                     {monitoring: {rules: true}}                            | rules
+                    {identity: {trustDomain: Shop}}                        | trustDomain
+                    {identity: {certificateValidity: 60}}                  | certificateValidity
                     """)
     void refusesABadValueAndNamesIt(String yaml, String name) {
         assertThatThrownBy(() -> Chart.renderWith(Chart.RECENT, yaml, scratch))
@@ -110,6 +112,7 @@ class ValuesTest {
         "controller, sidewarp.operator.restore-timeout",
         "controller, sidewarp.operator.webhook.manage.certificate",
         "controller, sidewarp.operator.webhook.port",
+        "controller, sidewarp.operator.identity.trust-domain",
         "nodeAgent, sidewarp.agent.pod-resources-socket",
         "nodeAgent, sidewarp.agent.device-plugin-directory",
     })
@@ -129,6 +132,7 @@ class ValuesTest {
         "controller, sidewarp.operator.webhook.service",
         "controller, sidewarp.operator.webhook.configuration",
         "controller, sidewarp.operator.webhook.certificate-secret",
+        "controller, sidewarp.operator.identity.secret",
         "controller, sidewarp.operator.leader-election.lease",
         "controller, sidewarp.operator.leader.election-lease",
         "nodeAgent, sidewarp.agent.node-name",

@@ -91,6 +91,8 @@ final class ProcessCluster implements TestCluster {
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_HOST", LOOPBACK);
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_PORT", Integer.toString(webhookPort));
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_NAMES", LOOPBACK);
+        environment.put("SIDEWARP_OPERATOR_IDENTITY_HOST", LOOPBACK);
+        environment.put("SIDEWARP_OPERATOR_IDENTITY_PORT", "0");
         if (application.equals("node-agent")) {
             String node = pod.getSpec().getNodeName();
             StandInKubelet kubelet = kubelets.get(node);

@@ -14,7 +14,7 @@ import io.sidewarp.operator.controller.cache.ClusterFeatures;
 import io.sidewarp.operator.controller.config.LeaderElection;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.SettingRules;
-import io.sidewarp.operator.controller.identity.IdentityCa;
+import io.sidewarp.operator.controller.identity.IdentityServer;
 import io.sidewarp.operator.controller.installation.Uninstaller;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
 import io.sidewarp.operator.controller.webhook.WebhookServer;
@@ -48,7 +48,7 @@ public class Controller implements QuarkusApplication {
 
     private final OperatorConfig config;
     private final Operator operator;
-    private final IdentityCa identities;
+    private final IdentityServer identities;
     private final WebhookServer webhook;
     private final Uninstaller uninstaller;
     private final AwaitedApiServer apiServer;
@@ -63,7 +63,7 @@ public class Controller implements QuarkusApplication {
     public Controller(
             OperatorConfig config,
             Operator operator,
-            IdentityCa identities,
+            IdentityServer identities,
             WebhookServer webhook,
             Uninstaller uninstaller,
             AwaitedApiServer apiServer,

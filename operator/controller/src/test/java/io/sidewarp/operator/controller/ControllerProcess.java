@@ -79,6 +79,8 @@ public final class ControllerProcess implements AutoCloseable {
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_HOST", "127.0.0.1");
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_PORT", Integer.toString(webhookPort));
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_NAMES", "127.0.0.1");
+        environment.put("SIDEWARP_OPERATOR_IDENTITY_HOST", "127.0.0.1");
+        environment.put("SIDEWARP_OPERATOR_IDENTITY_PORT", "0");
         // No delay is needed, because the only API server is the test's.
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_SHUTDOWN_DELAY", "0s");
         environment.putAll(settings);

@@ -183,6 +183,13 @@ public interface OperatorConfig {
         @WithDefault("sidewarp-identity")
         String service();
 
+        /** Largest number of connections. A further one replaces the one that has been waited for longest. */
+        @WithDefault("1024")
+        int connections();
+
+        /** Additional names or IP addresses in the certificate of the identity service. */
+        Optional<List<String>> certificateNames();
+
         /** Secret with the CAs: {@code ca.crt} and {@code ca.key}. */
         @WithDefault("sidewarp-identity-ca")
         String secret();

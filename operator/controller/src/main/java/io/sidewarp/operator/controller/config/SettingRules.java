@@ -91,6 +91,10 @@ public final class SettingRules {
             problems.add("sidewarp.operator.identity.trust-domain is " + identity.trustDomain()
                     + "; allowed: lower-case letters, digits, dots, dashes and underscores, as in cluster.local");
         }
+        if (identity.connections() < 1) {
+            problems.add(
+                    "sidewarp.operator.identity.connections is " + identity.connections() + "; allowed: 1 and more");
+        }
         Duration validity = identity.certificateValidity();
         if (validity.compareTo(LEAST_LEAF_VALIDITY) < 0) {
             problems.add("sidewarp.operator.identity.certificate-validity is " + seconds(validity)

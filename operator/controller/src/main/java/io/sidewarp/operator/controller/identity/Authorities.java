@@ -6,12 +6,12 @@ package io.sidewarp.operator.controller.identity;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.common.x509.Pem;
 import io.sidewarp.operator.controller.pki.Pki;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
-import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
@@ -82,7 +82,7 @@ record Authorities(List<Authority> list) {
     Secret toSecret(String namespace, String name) {
         StringBuilder keys = new StringBuilder();
         list.forEach(
-                authority -> keys.append(Pki.pem("PRIVATE KEY", authority.key().getEncoded())));
+                authority -> keys.append(Pem.encode("PRIVATE KEY", authority.key().getEncoded())));
         return new SecretBuilder()
                 .withNewMetadata()
                 .withNamespace(namespace)
@@ -101,15 +101,7 @@ record Authorities(List<Authority> list) {
 
     /** Returns the certificates of all CAs, in PEM. */
     String bundle() {
-        StringBuilder bundle = new StringBuilder();
-        for (Authority authority : list) {
-            try {
-                bundle.append(Pki.pem(authority.certificate()));
-            } catch (CertificateException e) {
-                throw new IllegalStateException(e);
-            }
-        }
-        return bundle.toString();
+        return Pem.encode(list.stream().map(Authority::certificate).toList());
     }
 
     /**

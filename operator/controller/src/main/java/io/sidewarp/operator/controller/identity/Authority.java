@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.controller.identity;
 
+import io.sidewarp.common.x509.CertificateBuilder;
 import io.sidewarp.operator.controller.pki.Pki;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
@@ -41,7 +42,7 @@ record Authority(X509Certificate certificate, PrivateKey key) {
     /** Creates a CA. Its name contains its serial number, so that no two CAs have the same name. */
     static Authority create(String trustDomain, Instant now, Duration validity) {
         try {
-            KeyPair keys = Pki.keyPair();
+            KeyPair keys = CertificateBuilder.newKeys();
             var serial = Pki.serial();
             X500Name name = new X500Name("O=Sidewarp,CN=Sidewarp identity CA " + serial.toString(16));
             X509v3CertificateBuilder root = new JcaX509v3CertificateBuilder(

@@ -9,11 +9,9 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
-import io.quarkus.runtime.ShutdownEvent;
 import io.sidewarp.common.LogText;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import jakarta.enterprise.context.ApplicationScoped;
-import jakarta.enterprise.event.Observes;
 import jakarta.inject.Inject;
 import java.net.HttpURLConnection;
 import java.time.Duration;
@@ -22,10 +20,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -48,6 +45,9 @@ public class IdentityCa implements AutoCloseable {
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
     private final ScheduledExecutorService checks = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("identity-ca").factory());
+    /** Next check. Used only by the thread of the checks. */
+    private @Nullable ScheduledFuture<?> nextCheck;
+
     private volatile @Nullable Authorities present;
     private @Nullable SharedIndexInformer<Secret> secrets;
 
@@ -80,10 +80,10 @@ public class IdentityCa implements AutoCloseable {
 
             @Override
             public void onDelete(Secret secret, boolean finalStateUnknown) {
-                execute(IdentityCa.this::check);
+                checkSoon();
             }
         });
-        execute(this::checkAndRepeat);
+        checkSoon();
     }
 
     /**
@@ -108,8 +108,8 @@ public class IdentityCa implements AutoCloseable {
         return Optional.ofNullable(present);
     }
 
-    /** Registers {@code listener} for changes of the CAs. */
-    void onChange(Runnable listener) {
+    /** Registers {@code listener}, which is called after each change of the CAs, and after each check. */
+    void onCheck(Runnable listener) {
         listeners.add(listener);
     }
 
@@ -119,11 +119,9 @@ public class IdentityCa implements AutoCloseable {
                 .withName(config.identity().secret());
     }
 
-    private void execute(Runnable check) {
-        try {
-            checks.execute(() -> checkSafely(check));
-        } catch (RejectedExecutionException e) {
-            LOG.debug("event=identity-ca-ended");
+    private void checkSoon() {
+        if (!checks.isShutdown()) {
+            checks.execute(this::checkAndRepeat);
         }
     }
 
@@ -132,65 +130,56 @@ public class IdentityCa implements AutoCloseable {
         try {
             check();
             wait = CHECK_INTERVAL;
-        } finally {
-            try {
-                checks.schedule(() -> checkSafely(this::checkAndRepeat), wait.toMillis(), TimeUnit.MILLISECONDS);
-            } catch (RejectedExecutionException e) {
-                LOG.debug("event=identity-ca-ended");
-            }
-        }
-    }
-
-    private void checkSafely(Runnable check) {
-        try {
-            check.run();
         } catch (RuntimeException e) {
             LOG.warnf(
-                    "event=identity-ca-check-failed secret=%s reason=%s",
-                    config.identity().secret(), LogText.quoted(e.getMessage()));
+                    "event=identity-ca-check-failed secret=%s retry-seconds=%d reason=%s",
+                    config.identity().secret(), RETRY.toSeconds(), LogText.quoted(e.getMessage()));
+        }
+        listeners.forEach(Runnable::run);
+        if (nextCheck != null) {
+            // A deleted Secret causes a check in between.
+            nextCheck.cancel(false);
+        }
+        if (!checks.isShutdown()) {
+            nextCheck = checks.schedule(this::checkAndRepeat, wait.toMillis(), TimeUnit.MILLISECONDS);
         }
     }
 
     /** Creates the Secret if it is missing, and adds or removes a CA if it is time. Then takes the CAs. */
     void check() {
         Secret found = secret().get();
-        take(found == null ? create() : renew(found));
+        Authorities made = found == null
+                ? Authorities.create(
+                        config.identity().trustDomain(),
+                        clock.instant(),
+                        config.identity().caValidity())
+                : Authorities.of(found)
+                        .renewed(
+                                config.identity().trustDomain(),
+                                clock.instant(),
+                                config.identity().caValidity());
+        take(write(found, made));
     }
 
-    private Secret create() {
-        Authorities made = Authorities.create(
-                config.identity().trustDomain(),
-                clock.instant(),
-                config.identity().caValidity());
-        Secret created = write(() -> client.resource(
-                        made.toSecret(config.namespace(), config.identity().secret()))
-                .create());
-        LOG.warnf(
-                "event=identity-ca-created secret=%s action=\"none at the first start; if the Secret was deleted, restart"
-                        + " all pods with identities of the former CA\"",
-                config.identity().secret());
-        return created;
-    }
-
-    private Secret renew(Secret found) {
-        Authorities known = Authorities.of(found);
-        Authorities renewed = known.renewed(
-                config.identity().trustDomain(),
-                clock.instant(),
-                config.identity().caValidity());
-        if (renewed.equals(known)) {
-            return found;
-        }
-        Secret next = renewed.toSecret(config.namespace(), config.identity().secret());
-        next.getMetadata().setResourceVersion(found.getMetadata().getResourceVersion());
-        return write(() -> client.resource(next).update());
-    }
-
-    /** Writes the Secret, or returns what another replica has written. */
-    private Secret write(Supplier<Secret> write) {
+    /** Writes the CAs if they differ from the Secret. Returns what the Secret has then. */
+    private Secret write(@Nullable Secret found, Authorities made) {
+        Secret next = made.toSecret(config.namespace(), config.identity().secret());
         try {
-            return write.get();
+            if (found == null) {
+                Secret created = client.resource(next).create();
+                LOG.warnf(
+                        "event=identity-ca-created secret=%s action=\"none at the first start; if the Secret was deleted,"
+                                + " restart all pods with identities of the former CA\"",
+                        config.identity().secret());
+                return created;
+            }
+            if (made.equals(Authorities.of(found))) {
+                return found;
+            }
+            next.getMetadata().setResourceVersion(found.getMetadata().getResourceVersion());
+            return client.resource(next).update();
         } catch (KubernetesClientException e) {
+            // Another replica was faster.
             Secret other = e.getCode() == HttpURLConnection.HTTP_CONFLICT ? secret().get() : null;
             if (other == null) {
                 throw e;
@@ -220,10 +209,6 @@ public class IdentityCa implements AutoCloseable {
                     LogText.quoted(read.signer(clock.instant()).toString()));
             listeners.forEach(Runnable::run);
         }
-    }
-
-    void end(@Observes ShutdownEvent event) {
-        close();
     }
 
     @Override

@@ -7,17 +7,13 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.math.BigInteger;
 import java.security.GeneralSecurityException;
-import java.security.KeyPair;
-import java.security.KeyPairGenerator;
 import java.security.PrivateKey;
 import java.security.SecureRandom;
 import java.security.Signature;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
-import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import org.bouncycastle.asn1.pkcs.PrivateKeyInfo;
 import org.bouncycastle.asn1.x509.GeneralName;
@@ -30,23 +26,15 @@ import org.bouncycastle.openssl.jcajce.JcaPEMKeyConverter;
 import org.bouncycastle.operator.OperatorCreationException;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 
-/** Creates keys and certificates of the curve P-256, and reads and writes PEM. */
+/** Signs certificates with keys of the curve P-256, and reads PEM in all forms that other programs write. */
 public final class Pki {
     /** Time before its creation from which a certificate is valid, because clocks of hosts differ. */
     public static final Duration CLOCK_SKEW = Duration.ofMinutes(5);
 
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final int SERIAL_BITS = 127;
-    private static final int PEM_LINE = 64;
 
     private Pki() {}
-
-    /** Creates a key of the curve P-256. */
-    public static KeyPair keyPair() throws GeneralSecurityException {
-        KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-        generator.initialize(new ECGenParameterSpec("secp256r1"), RANDOM);
-        return generator.generateKeyPair();
-    }
 
     /** Returns a random serial number, which is positive and fits into 20 bytes (RFC 5280 section 4.1.2.2). */
     public static BigInteger serial() {
@@ -82,18 +70,6 @@ public final class Pki {
     private static GeneralName name(String name) {
         boolean address = name.matches("[0-9.]+") || name.indexOf(':') >= 0;
         return new GeneralName(address ? GeneralName.iPAddress : GeneralName.dNSName, name);
-    }
-
-    /** Writes PEM. */
-    public static String pem(String type, byte[] content) {
-        return "-----BEGIN " + type + "-----\n"
-                + Base64.getMimeEncoder(PEM_LINE, new byte[] {'\n'}).encodeToString(content)
-                + "\n-----END " + type + "-----\n";
-    }
-
-    /** Writes a certificate in PEM. */
-    public static String pem(X509Certificate certificate) throws CertificateException {
-        return pem("CERTIFICATE", certificate.getEncoded());
     }
 
     /** Reads the certificates of a PEM text. */

@@ -3,6 +3,8 @@
 
 package io.sidewarp.operator.controller.webhook;
 
+import io.sidewarp.common.x509.CertificateBuilder;
+import io.sidewarp.common.x509.Pem;
 import io.sidewarp.operator.controller.pki.Pki;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
@@ -39,7 +41,7 @@ final class CertificateMaker {
         try {
             Date from = Date.from(now.minus(Pki.CLOCK_SKEW));
             Date until = Date.from(now.plus(validity));
-            KeyPair authorityKeys = Pki.keyPair();
+            KeyPair authorityKeys = CertificateBuilder.newKeys();
             X500Name authority =
                     new X500Name("CN=Sidewarp webhook authority " + Long.toHexString(now.getEpochSecond()));
             X509v3CertificateBuilder root = new JcaX509v3CertificateBuilder(
@@ -47,7 +49,7 @@ final class CertificateMaker {
             root.addExtension(Extension.basicConstraints, true, new BasicConstraints(0));
             root.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.keyCertSign));
 
-            KeyPair serverKeys = Pki.keyPair();
+            KeyPair serverKeys = CertificateBuilder.newKeys();
             X509v3CertificateBuilder server = new JcaX509v3CertificateBuilder(
                     authority,
                     Pki.serial(),
@@ -64,9 +66,9 @@ final class CertificateMaker {
                     new GeneralNames(Pki.names(names).toArray(GeneralName[]::new)));
 
             return new WebhookCertificate(
-                    Pki.pem(Pki.sign(server, authorityKeys.getPrivate())),
-                    Pki.pem("PRIVATE KEY", serverKeys.getPrivate().getEncoded()),
-                    Pki.pem(Pki.sign(root, authorityKeys.getPrivate())) + formerAuthorities);
+                    Pem.encode(List.of(Pki.sign(server, authorityKeys.getPrivate()))),
+                    Pem.encode("PRIVATE KEY", serverKeys.getPrivate().getEncoded()),
+                    Pem.encode(List.of(Pki.sign(root, authorityKeys.getPrivate()))) + formerAuthorities);
         } catch (GeneralSecurityException | IOException e) {
             throw new IllegalStateException("no certificate for " + names + " could be made", e);
         }

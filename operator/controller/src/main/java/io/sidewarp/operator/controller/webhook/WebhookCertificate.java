@@ -6,6 +6,7 @@ package io.sidewarp.operator.controller.webhook;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
+import io.sidewarp.common.x509.Pem;
 import io.sidewarp.operator.controller.pki.Pki;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -121,7 +122,7 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
         try {
             for (X509Certificate authority : Pki.certificates(authorities)) {
                 if (authority.getNotAfter().toInstant().isAfter(now)) {
-                    valid.append(Pki.pem(authority));
+                    valid.append(Pem.encode(List.of(authority)));
                 }
             }
         } catch (IOException | CertificateException | RuntimeException e) {

@@ -12,6 +12,9 @@ import io.javaoperatorsdk.webhook.admission.AdmissionController;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.QueryStringDecoder;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
@@ -21,6 +24,11 @@ import io.sidewarp.common.LogText;
 import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.SettingRules;
+import io.sidewarp.operator.controller.https.Answer;
+import io.sidewarp.operator.controller.https.HttpsListener;
+import io.sidewarp.operator.controller.https.Limits;
+import io.sidewarp.operator.controller.https.Responder;
+import io.sidewarp.operator.controller.https.ServedKeys;
 import io.sidewarp.operator.controller.injection.PodMutator;
 import jakarta.annotation.Priority;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -29,6 +37,7 @@ import jakarta.interceptor.Interceptor;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
+import java.util.Optional;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -64,7 +73,7 @@ public class WebhookServer implements AutoCloseable {
     private final OpenTelemetry telemetry;
     private final ServedKeys keys = new ServedKeys();
     private final ReviewBudget budget = new ReviewBudget();
-    private @Nullable ReviewListener server;
+    private @Nullable HttpsListener server;
     private @Nullable AdmissionController<Pod> admission;
     private volatile int port;
     private volatile boolean ending;
@@ -116,7 +125,7 @@ public class WebhookServer implements AutoCloseable {
 
     private synchronized void use(WebhookCertificate certificate) {
         try {
-            keys.serve(certificate);
+            keys.serve(certificate.key(), certificate.chain());
         } catch (IOException | GeneralSecurityException e) {
             LOG.errorf(
                     "event=certificate-unusable secret=%s reason=%s",
@@ -126,16 +135,42 @@ public class WebhookServer implements AutoCloseable {
         if (server != null) {
             return;
         }
-        server = new ReviewListener(
+        server = listener(
                 config.webhook(), keys, this::review, meters.counter("sidewarp.operator.webhook.cut.off")::increment);
         try {
-            port = server.start();
+            port = server.start(config.webhook().host(), config.webhook().port());
             LOG.infof("event=webhook-listening port=%d", port);
         } catch (IOException e) {
             LOG.errorf(
                     "event=webhook-not-listening host=%s port=%d reason=\"%s\" action=\"free the port, or set"
                             + " sidewarp.operator.webhook.port\"",
                     config.webhook().host(), config.webhook().port(), e.getMessage());
+        }
+    }
+
+    static HttpsListener listener(OperatorConfig.Webhook config, ServedKeys keys, Reviewer reviewer, Runnable tally) {
+        Limits limits = new Limits(
+                config.connections(),
+                config.pendingOctets(),
+                MAX_REVIEW_OCTETS,
+                config.requestTimeout(),
+                config.idleTimeout(),
+                config.shutdownDelay());
+        return new HttpsListener("webhook", limits, keys, new ReviewResponder(reviewer), tally);
+    }
+
+    private record ReviewResponder(Reviewer reviewer) implements Responder {
+        @Override
+        public Optional<Answer> refuse(HttpRequest head) {
+            return HttpMethod.POST.equals(head.method())
+                            && new QueryStringDecoder(head.uri()).path().equals(PATH)
+                    ? Optional.empty()
+                    : Optional.of(Answer.text(404, "POST an AdmissionReview to " + PATH));
+        }
+
+        @Override
+        public Answer answer(HttpRequest head, byte[] body) throws InterruptedException {
+            return Answer.json(reviewer.review(head.headers(), body));
         }
     }
 
@@ -178,7 +213,7 @@ public class WebhookServer implements AutoCloseable {
     /** Shuts the webhook down before everything that reviews need. */
     void end(@Observes @Priority(Interceptor.Priority.PLATFORM_BEFORE) ShutdownEvent event) {
         ending = true;
-        ReviewListener listener = listener();
+        HttpsListener listener = listener();
         if (listener != null) {
             LOG.infof("event=webhook-ending delay=%s", config.webhook().shutdownDelay());
             try {
@@ -190,7 +225,7 @@ public class WebhookServer implements AutoCloseable {
         close();
     }
 
-    private synchronized @Nullable ReviewListener listener() {
+    private synchronized @Nullable HttpsListener listener() {
         return server;
     }
 
@@ -199,7 +234,7 @@ public class WebhookServer implements AutoCloseable {
         certificates.close();
         facts.close();
         ownerWarnings.close();
-        ReviewListener listener = listener();
+        HttpsListener listener = listener();
         if (listener != null) {
             listener.close();
         }

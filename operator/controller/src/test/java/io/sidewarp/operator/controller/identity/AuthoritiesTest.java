@@ -11,7 +11,11 @@ import io.fabric8.kubernetes.api.model.SecretBuilder;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -63,6 +67,30 @@ class AuthoritiesTest {
         assertThat(afterAll.list()).hasSize(1);
         assertThat(afterAll.signer(day(200))).isEqualTo(afterAll.list().getFirst());
     }
+
+    /** A sidecar has the bundle of the time at which it got its certificate. */
+    @Test
+    void allSidecarsTrustEachOtherAcrossRotations() {
+        Duration step = Duration.ofDays(1);
+        Deque<Issued> valid = new ArrayDeque<>();
+        Set<Authority> signers = new HashSet<>();
+        Authorities present = first;
+        for (Instant now = START; now.isBefore(day(400)); now = now.plus(step)) {
+            present = present.renewed(DOMAIN, now, VALIDITY);
+            Authority signer = present.signer(now);
+            signers.add(signer);
+            valid.addLast(new Issued(now, signer, present.list()));
+            // The longest validity of a certificate is an eighth of its CA's.
+            Instant oldest = now.minus(VALIDITY.dividedBy(8));
+            valid.removeIf(certificate -> !certificate.at().isAfter(oldest));
+            assertThat(valid).allSatisfy(one -> assertThat(valid)
+                    .allSatisfy(other -> assertThat(one.bundle()).contains(other.signer())));
+            assertThat(signer.expiry()).isAfterOrEqualTo(now.plus(VALIDITY.dividedBy(8)));
+        }
+        assertThat(signers).hasSizeGreaterThan(5);
+    }
+
+    private record Issued(Instant at, Authority signer, List<Authority> bundle) {}
 
     @Test
     void secretKeepsCertificatesAndKeys() {

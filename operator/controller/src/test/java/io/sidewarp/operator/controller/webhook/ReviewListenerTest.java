@@ -8,6 +8,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.http.HttpHeaders;
 import io.sidewarp.operator.controller.TestSettings;
+import io.sidewarp.operator.controller.https.HttpsListener;
+import io.sidewarp.operator.controller.https.ServedKeys;
 import io.sidewarp.operator.testing.TrustAll;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -42,7 +44,7 @@ class ReviewListenerTest {
     private final AtomicInteger reviews = new AtomicInteger();
     private final AtomicInteger cutOff = new AtomicInteger();
     private final Semaphore mayDecide = new Semaphore(0);
-    private ReviewListener listener;
+    private HttpsListener listener;
     private int port;
 
     @AfterEach
@@ -236,14 +238,14 @@ class ReviewListenerTest {
     }
 
     private void start(Reviewer reviewer, Map<String, String> changes) throws Exception {
-        keys.serve(CertificateMaker.make(List.of("localhost"), Instant.now(), Duration.ofHours(1), ""));
-        Map<String, String> settings = new HashMap<>(Map.of(
-                "sidewarp.operator.webhook.host", "127.0.0.1",
-                "sidewarp.operator.webhook.port", "0",
-                "sidewarp.operator.webhook.connections", Integer.toString(CONNECTIONS)));
+        WebhookCertificate certificate =
+                CertificateMaker.make(List.of("localhost"), Instant.now(), Duration.ofHours(1), "");
+        keys.serve(certificate.key(), certificate.chain());
+        Map<String, String> settings =
+                new HashMap<>(Map.of("sidewarp.operator.webhook.connections", Integer.toString(CONNECTIONS)));
         settings.putAll(changes);
-        listener = new ReviewListener(TestSettings.of(settings).webhook(), keys, reviewer, cutOff::incrementAndGet);
-        port = listener.start();
+        listener = WebhookServer.listener(TestSettings.of(settings).webhook(), keys, reviewer, cutOff::incrementAndGet);
+        port = listener.start("127.0.0.1", 0);
     }
 
     private Socket connect() throws IOException {

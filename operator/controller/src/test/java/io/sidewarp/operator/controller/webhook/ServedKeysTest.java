@@ -8,7 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.config.OperatorConfig;
-import io.sidewarp.operator.controller.pki.Pki;
+import io.sidewarp.operator.controller.https.HttpsListener;
+import io.sidewarp.operator.controller.https.ServedKeys;
+import io.sidewarp.common.x509.Pem;
 import io.sidewarp.operator.testing.TrustAll;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -36,27 +38,32 @@ class ServedKeysTest {
     private static final int HANDSHAKES = 200;
     private static final int LIMIT_SECONDS = 60;
 
-    private static final OperatorConfig.Webhook SETTINGS = TestSettings.of(
-                    Map.of("sidewarp.operator.webhook.host", "127.0.0.1", "sidewarp.operator.webhook.port", "0"))
-            .webhook();
+    private static final OperatorConfig.Webhook SETTINGS =
+            TestSettings.of(Map.of()).webhook();
 
     private final ServedKeys keys = new ServedKeys();
 
     @Test
     void noHandshakeFailsWhileTheCertificateIsReplaced() throws Exception {
         List<WebhookCertificate> certificates = List.of(made(), made(), made());
-        keys.serve(certificates.getFirst());
-        try (ReviewListener server = new ReviewListener(SETTINGS, keys, (headers, review) -> review, () -> {})) {
-            int port = server.start();
+        serve(certificates.getFirst());
+        try (HttpsListener server = WebhookServer.listener(SETTINGS, keys, (headers, review) -> review, () -> {})) {
+            int port = server.start("127.0.0.1", 0);
             for (int i = 0; i < HANDSHAKES; i++) {
                 WebhookCertificate next = certificates.get(i % certificates.size());
-                CompletableFuture<Void> replaced = CompletableFuture.runAsync(() -> serve(next));
+                CompletableFuture<Void> replaced = CompletableFuture.runAsync(() -> {
+                    try {
+                        serve(next);
+                    } catch (IOException | GeneralSecurityException e) {
+                        throw new IllegalStateException(e);
+                    }
+                });
                 assertThat(served(port)).isIn(chains(certificates));
                 replaced.get(LIMIT_SECONDS, TimeUnit.SECONDS);
             }
 
             WebhookCertificate last = made();
-            keys.serve(last);
+            serve(last);
             assertThat(served(port)).isEqualTo(last.chain().getFirst());
         }
     }
@@ -65,9 +72,9 @@ class ServedKeysTest {
     @Test
     void aHandshakeGoesOnWithTheCertificateThatItBeganWith() throws Exception {
         WebhookCertificate former = made();
-        keys.serve(former);
+        serve(former);
         String chosen = keys.chooseEngineServerAlias("EC", null, null);
-        keys.serve(made());
+        serve(made());
 
         assertThat(chosen).isNotNull();
         assertThat(keys.getPrivateKey(chosen)).isEqualTo(former.key());
@@ -77,7 +84,7 @@ class ServedKeysTest {
 
     @Test
     void aKeyOfAnotherKindIsNotChosen() throws Exception {
-        keys.serve(made());
+        serve(made());
 
         assertThat(keys.chooseEngineServerAlias("RSA", null, null)).isNull();
     }
@@ -98,7 +105,7 @@ class ServedKeysTest {
         ECPrivateKey ec = (ECPrivateKey) generator.generateKeyPair().getPrivate();
         byte[] octets =
                 new org.bouncycastle.asn1.sec.ECPrivateKey(256, ec.getS(), SECObjectIdentifiers.secp256r1).getEncoded();
-        assertThat(keyOf(Pki.pem("EC PRIVATE KEY", octets)))
+        assertThat(keyOf(Pem.encode("EC PRIVATE KEY", octets)))
                 .isInstanceOfSatisfying(
                         ECPrivateKey.class, key -> assertThat(key.getS()).isEqualTo(ec.getS()));
     }
@@ -110,12 +117,12 @@ class ServedKeysTest {
     @Test
     void anUnusableCertificateLeavesTheFormerOne() throws Exception {
         WebhookCertificate former = made();
-        keys.serve(former);
+        serve(former);
 
-        assertThatThrownBy(() -> keys.serve(new WebhookCertificate(former.certificate(), "", "")))
+        assertThatThrownBy(() -> serve(new WebhookCertificate(former.certificate(), "", "")))
                 .isInstanceOf(InvalidKeyException.class)
                 .hasMessageContaining("tls.key has no private key");
-        assertThatThrownBy(() -> keys.serve(new WebhookCertificate("", former.privateKey(), "")))
+        assertThatThrownBy(() -> serve(new WebhookCertificate("", former.privateKey(), "")))
                 .isInstanceOf(CertificateException.class)
                 .hasMessageContaining("tls.crt has no certificate");
 
@@ -128,12 +135,8 @@ class ServedKeysTest {
         return CertificateMaker.make(List.of("localhost"), Instant.now(), Duration.ofHours(1), "");
     }
 
-    private void serve(WebhookCertificate certificate) {
-        try {
-            keys.serve(certificate);
-        } catch (IOException | GeneralSecurityException e) {
-            throw new IllegalStateException(e);
-        }
+    private void serve(WebhookCertificate certificate) throws IOException, GeneralSecurityException {
+        keys.serve(certificate.key(), certificate.chain());
     }
 
     private static List<X509Certificate> chains(List<WebhookCertificate> certificates)

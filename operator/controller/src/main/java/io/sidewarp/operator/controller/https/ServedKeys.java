@@ -1,11 +1,9 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.controller.webhook;
+package io.sidewarp.operator.controller.https;
 
-import java.io.IOException;
 import java.net.Socket;
-import java.security.GeneralSecurityException;
 import java.security.Principal;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
@@ -20,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * Key and certificate of a TLS server, which can be replaced while connections begin. A handshake uses the pair with
  * which it began.
  */
-final class ServedKeys extends X509ExtendedKeyManager {
+public final class ServedKeys extends X509ExtendedKeyManager {
 
     private record Entry(String alias, PrivateKey key, List<X509Certificate> chain) {}
 
@@ -29,14 +27,9 @@ final class ServedKeys extends X509ExtendedKeyManager {
 
     private int served;
 
-    /**
-     * Makes new handshakes use this certificate.
-     *
-     * @throws IOException when the certificate is not in PEM
-     * @throws GeneralSecurityException when the PEM has no certificate or key
-     */
-    synchronized void serve(WebhookCertificate certificate) throws IOException, GeneralSecurityException {
-        Entry entry = new Entry(String.valueOf(++served), certificate.key(), certificate.chain());
+    /** Makes new handshakes use this key, with its certificate and those of intermediate CAs. */
+    public synchronized void serve(PrivateKey key, List<X509Certificate> chain) {
+        Entry entry = new Entry(String.valueOf(++served), key, List.copyOf(chain));
         entries = Stream.concat(Stream.of(entry), entries.stream().limit(1)).toList();
     }
 

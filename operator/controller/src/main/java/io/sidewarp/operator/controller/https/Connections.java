@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.controller.webhook;
+package io.sidewarp.operator.controller.https;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -11,15 +11,15 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Connections to the webhook, and the bytes that are held for all of them together: bodies that are incomplete or
- * undecided, and answers that are not read yet. One event loop uses it; only {@link #endBehindAnswers} may be called from
+ * Connections to a server, and the bytes that are held for all of them together: bodies that are incomplete or
+ * unanswered, and answers that are not read yet. One event loop uses it; only {@link #endBehindAnswers} may be called from
  * elsewhere.
  *
- * <p>Strangers may reach the port. If there is no room, the connection that has kept the webhook waiting longest is cut
- * off. Idle connections therefore cannot keep out the API server, which sends its review at once. Connections whose
- * review is being decided are not cut off.
+ * <p>Strangers may reach the port. If there is no room, the connection that has kept the server waiting longest is cut
+ * off. Idle connections therefore cannot keep out a client that sends its request at once. Connections whose request is
+ * being answered are not cut off.
  */
-final class ReviewConnections {
+final class Connections {
     private final int mostConnections;
     private final long mostOctets;
     private final Runnable tally;
@@ -31,7 +31,7 @@ final class ReviewConnections {
     private volatile boolean ending;
 
     /** @param tally called for each connection that is cut off */
-    ReviewConnections(int mostConnections, long mostOctets, Runnable tally) {
+    Connections(int mostConnections, long mostOctets, Runnable tally) {
         this.mostConnections = mostConnections;
         this.mostOctets = mostOctets;
         this.tally = tally;
@@ -55,19 +55,19 @@ final class ReviewConnections {
     }
 
     /**
-     * Removes a closed connection. A review that is being decided still takes its memory, even if nobody waits for the
-     * answer.
+     * Removes a closed connection. A request that is being answered still takes its memory, even if nobody waits
+     * for the answer.
      */
     private void remove(Connection connection) {
-        if (!connection.deciding && connections.remove(connection)) {
+        if (!connection.answering && connections.remove(connection)) {
             octets -= connection.octets;
         }
     }
 
-    /** Cuts off the matching connection that has kept the webhook waiting longest. Returns whether there was one. */
+    /** Cuts off the matching connection that has kept the server waiting longest. Returns whether there was one. */
     private boolean makeRoom(Predicate<Connection> candidate) {
         Optional<Connection> longest = connections.stream()
-                .filter(connection -> !connection.deciding && candidate.test(connection))
+                .filter(connection -> !connection.answering && candidate.test(connection))
                 .findFirst();
         longest.ifPresent(Connection::cutOff);
         return longest.isPresent();
@@ -87,7 +87,7 @@ final class ReviewConnections {
     /** One connection, and the bytes that are held for it. */
     final class Connection {
         private final Channel channel;
-        private boolean deciding;
+        private boolean answering;
         private long octets;
 
         private Connection(Channel channel) {
@@ -96,7 +96,7 @@ final class ReviewConnections {
 
         /** Marks that the client must act next. */
         void waitForClient() {
-            deciding = false;
+            answering = false;
             if (!channel.isOpen()) {
                 remove(this);
             } else if (connections.remove(this)) {
@@ -109,9 +109,9 @@ final class ReviewConnections {
             return !ending;
         }
 
-        /** Marks that the review is being decided. */
-        void decide() {
-            deciding = true;
+        /** Marks that the request is being answered. */
+        void beginAnswer() {
+            answering = true;
         }
 
         /**
@@ -121,16 +121,14 @@ final class ReviewConnections {
          */
         boolean hold(long wanted) {
             long added = wanted - octets;
-            while (ReviewConnections.this.octets + added > mostOctets
+            while (Connections.this.octets + added > mostOctets
                     && makeRoom(other -> other != this && other.octets > 0)) {
                 // One more connection was cut off.
             }
-            if (!channel.isOpen()
-                    || !connections.contains(this)
-                    || ReviewConnections.this.octets + added > mostOctets) {
+            if (!channel.isOpen() || !connections.contains(this) || Connections.this.octets + added > mostOctets) {
                 return false;
             }
-            ReviewConnections.this.octets += added;
+            Connections.this.octets += added;
             octets = wanted;
             return true;
         }
@@ -140,7 +138,7 @@ final class ReviewConnections {
             // The connection is removed first, so that makeRoom cannot select it again.
             remove(this);
             if (channel.isOpen()) {
-                ReviewConnections.this.cutOff(channel);
+                Connections.this.cutOff(channel);
             }
         }
     }

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.controller.webhook;
+package io.sidewarp.operator.controller.https;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,45 +1,44 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.controller.webhook;
+package io.sidewarp.operator.controller.https;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.Test;
 
-class ReviewConnectionsTest {
+class ConnectionsTest {
     private static final int OCTETS = 100;
 
-    private final ReviewConnections connections = new ReviewConnections(2, OCTETS, () -> {});
+    private final Connections connections = new Connections(2, OCTETS, () -> {});
 
     @Test
-    void aReviewWhoseClientHasGoneTakesItsPlaceUntilItIsDecidedAbout() {
+    void aRequestWhoseClientHasGoneTakesItsPlaceUntilItIsAnswered() {
         EmbeddedChannel gone = new EmbeddedChannel();
-        ReviewConnections.Connection decided = connections.open(gone).orElseThrow();
-        ReviewConnections.Connection other =
-                connections.open(new EmbeddedChannel()).orElseThrow();
-        assertThat(decided.hold(OCTETS)).isTrue();
-        decided.decide();
-        other.decide();
+        Connections.Connection answered = connections.open(gone).orElseThrow();
+        Connections.Connection other = connections.open(new EmbeddedChannel()).orElseThrow();
+        assertThat(answered.hold(OCTETS)).isTrue();
+        answered.beginAnswer();
+        other.beginAnswer();
         gone.close();
 
         assertThat(other.hold(1)).isFalse();
         assertThat(connections.open(new EmbeddedChannel())).isEmpty();
 
-        decided.waitForClient();
+        answered.waitForClient();
         assertThat(other.hold(OCTETS)).isTrue();
         assertThat(connections.open(new EmbeddedChannel())).isPresent();
     }
 
     @Test
     void roomIsMadeByThoseThatHoldSomethingAndHaveBeenWaitedForLongest() {
-        ReviewConnections three = new ReviewConnections(3, OCTETS, () -> {});
+        Connections three = new Connections(3, OCTETS, () -> {});
         EmbeddedChannel idle = new EmbeddedChannel();
         EmbeddedChannel unfinished = new EmbeddedChannel();
         assertThat(three.open(idle)).isPresent();
         assertThat(three.open(unfinished).orElseThrow().hold(OCTETS)).isTrue();
-        ReviewConnections.Connection next = three.open(new EmbeddedChannel()).orElseThrow();
+        Connections.Connection next = three.open(new EmbeddedChannel()).orElseThrow();
 
         assertThat(next.hold(OCTETS)).isTrue();
         assertThat(idle.isOpen()).isTrue();

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.controller.webhook;
+package io.sidewarp.operator.controller.https;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -17,7 +17,6 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
-import io.sidewarp.operator.controller.config.OperatorConfig;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.ExecutorService;
@@ -27,38 +26,49 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listener for connections of the API server, directly on Netty. A framework's HTTP server counts connections only
+ * HTTPS server on Netty. A framework's HTTP server counts connections only
  * after their handshake. It limits neither the total size of bodies nor the time for a body.
  */
-final class ReviewListener implements AutoCloseable {
+public final class HttpsListener implements AutoCloseable {
     /** Number of event loops. One thread for all connections counts them in the order in which they were accepted. */
     private static final int EVENT_LOOPS = 1;
 
-    private final EventLoopGroup loops = new NioEventLoopGroup(EVENT_LOOPS, new DefaultThreadFactory("webhook", true));
-    private final ChannelGroup channels = new DefaultChannelGroup(loops.next());
+    private final EventLoopGroup loops;
+    private final ChannelGroup channels;
 
-    /** Threads for decisions, which may have to ask the API server. {@link ReviewBudget} bounds their memory. */
-    private final ExecutorService decisions = Executors.newVirtualThreadPerTaskExecutor();
+    /** Threads for answers, which may have to ask the API server. The responder bounds their memory. */
+    private final ExecutorService answers = Executors.newVirtualThreadPerTaskExecutor();
 
-    private final OperatorConfig.Webhook config;
+    private final String name;
+    private final Limits limits;
     private final X509ExtendedKeyManager keys;
-    private final Reviewer reviewer;
-    private final ReviewConnections connections;
+    private final Responder responder;
+    private final Connections connections;
     private @Nullable Channel listening;
 
-    /** @param tally called for each connection that is cut off */
-    ReviewListener(OperatorConfig.Webhook config, X509ExtendedKeyManager keys, Reviewer reviewer, Runnable tally) {
-        this.config = config;
+    /**
+     * @param name name of the server, for its thread and its log
+     * @param tally called for each connection that is cut off
+     */
+    public HttpsListener(String name, Limits limits, X509ExtendedKeyManager keys, Responder responder, Runnable tally) {
+        this.name = name;
+        this.limits = limits;
         this.keys = keys;
-        this.reviewer = reviewer;
-        this.connections = new ReviewConnections(config.connections(), config.pendingOctets(), tally);
+        this.responder = responder;
+        this.connections = new Connections(limits.connections(), limits.pendingOctets(), tally);
+        this.loops = new NioEventLoopGroup(EVENT_LOOPS, new DefaultThreadFactory(name, true));
+        this.channels = new DefaultChannelGroup(loops.next());
     }
 
-    /** Starts to listen, and returns the port. */
-    int start() throws IOException {
+    /**
+     * Starts to listen, and returns the port.
+     *
+     * @param port port to listen at, 0 for any free one
+     */
+    public int start(String host, int port) throws IOException {
         SslContext tls = SslContextBuilder.forServer(keys)
                 .protocols("TLSv1.3", "TLSv1.2")
-                .sessionCacheSize(config.connections())
+                .sessionCacheSize(limits.connections())
                 .build();
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops)
@@ -75,11 +85,11 @@ final class ReviewListener implements AutoCloseable {
                                     .addLast(
                                             handshake,
                                             new HttpServerCodec(),
-                                            new ReviewHandler(connection, config, decisions, reviewer));
+                                            new RequestHandler(name, connection, limits, answers, responder));
                         });
                     }
                 })
-                .bind(new InetSocketAddress(config.host(), config.port()))
+                .bind(new InetSocketAddress(host, port))
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
             throw new IOException(bound.cause().getMessage(), bound.cause());
@@ -89,24 +99,24 @@ final class ReviewListener implements AutoCloseable {
     }
 
     /**
-     * Continues to serve for a while, because API servers do not know about the shutdown yet. Each connection ends
+     * Continues to serve for a while, because clients do not know about the shutdown yet. Each connection ends
      * after its next answer, so that its client goes to another replica. Then accepts no more connections, and returns
      * when all begun requests are answered or have run out of time.
      */
-    void drain() throws InterruptedException {
+    public void drain() throws InterruptedException {
         connections.endBehindAnswers();
-        Thread.sleep(config.shutdownDelay().toMillis());
+        Thread.sleep(limits.shutdownDelay().toMillis());
         Channel socket = listening;
         if (socket != null) {
             socket.close().await();
         }
-        channels.forEach(channel -> channel.pipeline().fireUserEventTriggered(ReviewHandler.END));
-        channels.newCloseFuture().await(config.requestTimeout().toMillis());
+        channels.forEach(channel -> channel.pipeline().fireUserEventTriggered(RequestHandler.END));
+        channels.newCloseFuture().await(limits.requestTimeout().toMillis());
     }
 
     @Override
     public void close() {
         loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
-        decisions.shutdownNow();
+        answers.shutdownNow();
     }
 }

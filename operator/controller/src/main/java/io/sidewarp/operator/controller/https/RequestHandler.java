@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.controller.webhook;
+package io.sidewarp.operator.controller.https;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -12,17 +12,13 @@ import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.handler.codec.http.QueryStringDecoder;
 import io.netty.util.concurrent.ScheduledFuture;
-import io.sidewarp.operator.controller.config.OperatorConfig;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -35,44 +31,44 @@ import org.jspecify.annotations.Nullable;
  * first request, next request, rest of the request, and reading the answer. Bytes that arrive within the time do not
  * extend it.
  */
-final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
+final class RequestHandler extends SimpleChannelInboundHandler<HttpObject> {
     /** Event of the pipeline: the connection ends unless a request has begun. */
     static final Object END = "end";
 
-    private static final Logger LOG = Logger.getLogger(ReviewHandler.class);
+    private static final Logger LOG = Logger.getLogger(RequestHandler.class);
 
     /** Failures are logged with a stack trace, at most one a minute. */
     private static final LogInterval FAILURES = new LogInterval(Duration.ofMinutes(1), System::nanoTime);
 
-    private final ReviewConnections.Connection connection;
-    private final OperatorConfig.Webhook config;
-    private final Executor decisions;
-    private final Reviewer reviewer;
-    private final ByteBuf body = Unpooled.buffer(0, WebhookServer.MAX_REVIEW_OCTETS);
+    private final String server;
+    private final Connections.Connection connection;
+    private final Limits limits;
+    private final Executor answers;
+    private final Responder responder;
+    private final ByteBuf body;
 
     /** Request in progress, until its answer is sent. */
     private @Nullable HttpRequest request;
 
     /** Final answer to a refused request, independent of the rest of the request. */
-    private @Nullable FullHttpResponse refusal;
+    private @Nullable Answer refusal;
 
     private boolean complete;
     private @Nullable ScheduledFuture<?> deadline;
 
-    ReviewHandler(
-            ReviewConnections.Connection connection,
-            OperatorConfig.Webhook config,
-            Executor decisions,
-            Reviewer reviewer) {
+    RequestHandler(
+            String server, Connections.Connection connection, Limits limits, Executor answers, Responder responder) {
+        this.server = server;
         this.connection = connection;
-        this.config = config;
-        this.decisions = decisions;
-        this.reviewer = reviewer;
+        this.limits = limits;
+        this.answers = answers;
+        this.responder = responder;
+        this.body = Unpooled.buffer(0, limits.body());
     }
 
     @Override
     public void channelActive(ChannelHandlerContext context) {
-        await(context, config.requestTimeout());
+        await(context, limits.requestTimeout());
     }
 
     @Override
@@ -92,7 +88,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
     protected void channelRead0(ChannelHandlerContext context, HttpObject part) {
         if (part instanceof HttpRequest head) {
             if (request != null) {
-                // No client of Kubernetes sends a request before it has the answer to the previous request.
+                // No client sends a request before it has the answer to the previous request.
                 connection.cutOff();
                 return;
             }
@@ -103,7 +99,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
         }
         if (!part.decoderResult().isSuccess()) {
             complete = true;
-            answer(context, false, text(HttpResponseStatus.BAD_REQUEST, "no HTTP"));
+            answer(context, false, response(Answer.text(400, "no HTTP")));
             return;
         }
         if (part instanceof HttpContent content) {
@@ -118,11 +114,8 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
     private void begin(ChannelHandlerContext context, HttpRequest head) {
         request = head;
         complete = false;
-        refusal = HttpMethod.POST.equals(head.method())
-                        && new QueryStringDecoder(head.uri()).path().equals(WebhookServer.PATH)
-                ? null
-                : text(HttpResponseStatus.NOT_FOUND, "POST an AdmissionReview to " + WebhookServer.PATH);
-        await(context, config.requestTimeout());
+        refusal = responder.refuse(head).orElse(null);
+        await(context, limits.requestTimeout());
     }
 
     /**
@@ -135,17 +128,17 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
         }
         int length = body.readableBytes() + part.readableBytes();
         if (length > body.maxCapacity()) {
-            refuse(HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE, "more than " + body.maxCapacity() + " bytes");
+            refuse(413, "more than " + body.maxCapacity() + " bytes");
         } else if (length > body.capacity()
                 && !connection.hold(body.alloc().calculateNewCapacity(length, body.maxCapacity()))) {
-            refuse(HttpResponseStatus.SERVICE_UNAVAILABLE, "other reviews use all the memory for reviews");
+            refuse(503, "other requests use all the memory for requests");
         } else {
             body.writeBytes(part);
         }
     }
 
-    private void refuse(HttpResponseStatus status, String reason) {
-        refusal = text(status, reason);
+    private void refuse(int status, String reason) {
+        refusal = Answer.text(status, reason);
         release();
     }
 
@@ -157,18 +150,17 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
     private void decide(ChannelHandlerContext context, HttpRequest head) {
         boolean keepAlive = HttpUtil.isKeepAlive(head);
         if (refusal != null) {
-            answer(context, keepAlive, refusal);
+            answer(context, keepAlive, response(refusal));
             return;
         }
         settle();
-        connection.decide();
-        byte[] review = ByteBufUtil.getBytes(body);
+        connection.beginAnswer();
+        byte[] content = ByteBufUtil.getBytes(body);
         body.capacity(0);
         try {
-            decisions.execute(() -> {
-                FullHttpResponse answer = context.channel().isActive()
-                        ? decide(head, review)
-                        : text(HttpResponseStatus.SERVICE_UNAVAILABLE, "the client is gone");
+            answers.execute(() -> {
+                FullHttpResponse answer = response(
+                        context.channel().isActive() ? decide(head, content) : Answer.text(503, "the client is gone"));
                 context.executor().execute(() -> {
                     release();
                     // The answer is in memory already. The call makes room for it by cutting off clients that do not
@@ -183,38 +175,44 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
         }
     }
 
-    private FullHttpResponse decide(HttpRequest head, byte[] review) {
+    private Answer decide(HttpRequest head, byte[] content) {
         try {
-            return response(HttpResponseStatus.OK, "application/json", reviewer.review(head.headers(), review));
+            return responder.answer(head, content);
         } catch (IllegalArgumentException e) {
-            return text(HttpResponseStatus.BAD_REQUEST, e.getMessage());
+            return Answer.text(400, e.getMessage());
         } catch (InterruptedException | RuntimeException | Error e) {
             // The client gets an answer to any failure, and the connection stays usable for its next request.
-            FAILURES.next().ifPresent(omitted -> LOG.errorf(e, "event=admission-failed omitted=%d", omitted));
-            return text(HttpResponseStatus.INTERNAL_SERVER_ERROR, "see the controller's log");
+            FAILURES.next()
+                    .ifPresent(omitted -> LOG.errorf(e, "event=request-failed server=%s omitted=%d", server, omitted));
+            return Answer.text(500, "see the controller's log");
         }
     }
 
-    private static FullHttpResponse text(HttpResponseStatus status, @Nullable String text) {
-        return response(status, "text/plain", (text + "\n").getBytes(StandardCharsets.UTF_8));
-    }
-
-    private static FullHttpResponse response(HttpResponseStatus status, String type, byte[] body) {
-        FullHttpResponse response =
-                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, Unpooled.wrappedBuffer(body));
-        response.headers().set(HttpHeaderNames.CONTENT_TYPE, type).setInt(HttpHeaderNames.CONTENT_LENGTH, body.length);
+    private static FullHttpResponse response(Answer answer) {
+        FullHttpResponse response = new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1,
+                HttpResponseStatus.valueOf(answer.status()),
+                Unpooled.wrappedBuffer(answer.body()));
+        response.headers()
+                .set(HttpHeaderNames.CONTENT_TYPE, answer.type())
+                .setInt(HttpHeaderNames.CONTENT_LENGTH, answer.body().length);
+        if (answer.retryAfter().isPositive()) {
+            response.headers()
+                    .set(HttpHeaderNames.RETRY_AFTER, answer.retryAfter().toSeconds());
+        }
         return response;
     }
 
     private void answer(ChannelHandlerContext context, boolean wanted, FullHttpResponse response) {
-        boolean keepAlive = wanted && connection.goesOn();
+        boolean keepAlive =
+                wanted && connection.goesOn() && limits.idleTimeout().isPositive();
         HttpUtil.setKeepAlive(response, keepAlive);
-        await(context, config.requestTimeout());
+        await(context, limits.requestTimeout());
         context.writeAndFlush(response).addListener(written -> {
             if (keepAlive && written.isSuccess() && connection.goesOn()) {
                 request = null;
                 release();
-                await(context, config.idleTimeout());
+                await(context, limits.idleTimeout());
             } else {
                 context.close();
             }

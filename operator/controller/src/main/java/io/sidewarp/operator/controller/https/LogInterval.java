@@ -1,21 +1,21 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.controller.webhook;
+package io.sidewarp.operator.controller.https;
 
 import java.time.Duration;
 import java.util.OptionalInt;
 import java.util.function.LongSupplier;
 
 /** Limits how often an entry is logged that strangers can cause. */
-final class LogInterval {
+public final class LogInterval {
     private final long nanos;
     private final LongSupplier clock;
     private long next;
     private int omitted;
 
     /** @param clock returns nanoseconds, like {@link System#nanoTime} */
-    LogInterval(Duration interval, LongSupplier clock) {
+    public LogInterval(Duration interval, LongSupplier clock) {
         this.nanos = interval.toNanos();
         this.clock = clock;
         this.next = clock.getAsLong();
@@ -24,7 +24,7 @@ final class LogInterval {
     /**
      * Returns empty if nothing may be logged now. Otherwise returns the number of entries omitted since the last one.
      */
-    synchronized OptionalInt next() {
+    public synchronized OptionalInt next() {
         long now = clock.getAsLong();
         if (now - next < 0) {
             omitted++;
