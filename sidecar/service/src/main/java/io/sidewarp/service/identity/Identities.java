@@ -3,8 +3,10 @@
 
 package io.sidewarp.service.identity;
 
+import io.sidewarp.common.x509.Pem;
 import io.sidewarp.service.server.Transports;
 import io.sidewarp.settings.IdentityConfig;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -13,7 +15,7 @@ import java.util.Optional;
 /** Creates the identity that the settings name. */
 public final class Identities {
 
-    /** Delay before the Workload API is called again; it doubles up to the longest one. */
+    /** Delay before a source is called again; it doubles up to the longest one. */
     private static final Duration FIRST_DELAY = Duration.ofSeconds(1);
 
     private static final Duration LONGEST_DELAY = Duration.ofSeconds(30);
@@ -39,7 +41,14 @@ public final class Identities {
                         FIRST_DELAY,
                         LONGEST_DELAY);
             }
-            case BUILTIN -> throw new UnsupportedOperationException("not yet: " + source);
+            case BUILTIN ->
+                new BuiltinSource(
+                        URI.create(config.issuer().orElseThrow()),
+                        Path.of(config.directory().orElseThrow()),
+                        Pem.certificates(config.trustBundle().orElseThrow()),
+                        clock,
+                        FIRST_DELAY,
+                        LONGEST_DELAY);
         };
     }
 }
