@@ -74,7 +74,7 @@ class ManifestsTest {
     void uninstallIsTheChartsCleanUp(@TempDir Path scratch) throws IOException {
         compare(
                 "uninstall.yaml",
-                "Create this and wait until it is complete; then: kubectl delete -f install.yaml.",
+                "Create this and wait until it is complete; then: kubectl delete --ignore-not-found -f install.yaml.",
                 Chart.renderCleanUp(Chart.RECENT, scratch),
                 _ -> true);
     }
