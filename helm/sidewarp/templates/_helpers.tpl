@@ -119,6 +119,10 @@ origin. Numbers of a values file are floating point numbers, which toJson writes
   value: {{ .Values.identity.port | quote }}
 - name: SIDEWARP_OPERATOR_IDENTITY_CERTIFICATE_VALIDITY
   value: {{ .Values.identity.certificateValidity | quote }}
+{{- with .Values.identity.source }}
+- name: SIDEWARP_OPERATOR_IDENTITY_SOURCE
+  value: {{ . | quote }}
+{{- end }}
 - name: SIDEWARP_OPERATOR_UNSELECTED_FALLBACK
   value: {{ join "," $fallback | quote }}
 - name: SIDEWARP_OPERATOR_UNSELECTED_SOFTWARE_DEVICES

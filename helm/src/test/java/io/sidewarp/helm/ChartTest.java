@@ -274,6 +274,7 @@ class ChartTest {
                   restoreTimeout: 3m
                   settings: {sidewarp.operator.webhook.certificate-names: 10.0.0.1}
                 unselectedNodes: {fallback: [KernelSiw, Software], siwDevices: 8}
+                identity: {source: builtin}
                 telemetry: {otlpEndpoint: "http://collector:4317"}
                 """, scratch);
         assertThat(controllerEnvironment(rendered))
@@ -285,6 +286,7 @@ class ChartTest {
                 .containsEntry("SIDEWARP_OPERATOR_UNSELECTED_FALLBACK", "KERNEL_SIW,SOFTWARE")
                 .containsEntry("SIDEWARP_OPERATOR_UNSELECTED_SIW_DEVICES", "8")
                 .containsEntry("SIDEWARP_OPERATOR_WEBHOOK_MANAGE_CERTIFICATE", "true")
+                .containsEntry("SIDEWARP_OPERATOR_IDENTITY_SOURCE", "builtin")
                 .containsEntry("OTEL_SDK_DISABLED", "false")
                 .containsEntry("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4317");
     }

@@ -94,13 +94,15 @@ class RealApiServerTest {
                 .contains("DaemonSet", "MutatingWebhookConfiguration", "Job", "NetworkPolicy", "PodDisruptionBudget");
 
         awaitDefinitions();
-        for (String example : List.of("policy.yaml", "profile.yaml")) {
-            HasMetadata object = Chart.parse(
-                    Files.readString(Chart.root().resolve("manifests/examples").resolve(example)));
-            if (object.getKind().equals("SidecarProfile")) {
-                object.getMetadata().setNamespace(Chart.NAMESPACE);
-            }
-            apply(object);
+        for (String example : List.of("policy.yaml", "profile.yaml", "peers.yaml")) {
+            Chart.objects(Files.readString(
+                            Chart.root().resolve("manifests/examples").resolve(example)))
+                    .forEach(object -> {
+                        if (object.getKind().equals("SidecarProfile")) {
+                            object.getMetadata().setNamespace(Chart.NAMESPACE);
+                        }
+                        apply(object);
+                    });
         }
     }
 

@@ -44,6 +44,7 @@ class ValuesTest {
                     {unselectedNodes: {softwareDevices: 100000}}           | softwareDevices
                     {networks: {multus: {namespace: Default}}}             | namespace
                     {networks: {sriov: {enabled: true}}}                   | sriov
+                    {identity: {source: vault}}                            | source
                     {resourceClaims: {use: Auto}}                          | use
                     {webhook: {failurePolicy: Open}}                       | failurePolicy
                     {webhook: {timeoutSeconds: 60}}                        | timeoutSeconds

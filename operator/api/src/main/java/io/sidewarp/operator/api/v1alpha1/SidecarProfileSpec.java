@@ -124,6 +124,31 @@ public record SidecarProfileSpec(
         String otlpEndpoint,
 
         @JsonPropertyDescription(
+                "TLS on connections, when a program does not say. Required: always. Preferred: with peers that speak TLS."
+                        + " Plain: never. Unset: required with peers, preferred with peers and plainPeers allowed, else"
+                        + " plain. TLS needs an identity.")
+        @Nullable
+        SecurityMode security,
+
+        @JsonPropertyDescription(
+                "Peers that may connect to listeners of the pod. They show a certificate, and all other peers are"
+                        + " refused. Unset: each peer that reaches a listener may connect.")
+        @Size(min = 1, max = 64)
+        @Nullable
+        List<PeerRule> peers,
+
+        @JsonPropertyDescription(
+                "Peers without TLS, such as siw and RNICs, at the listeners of a profile with peers. Unset: refused.")
+        @Nullable
+        PlainPeers plainPeers,
+
+        @JsonPropertyDescription(
+                "Certificate of the sidecar. Unset: the pod gets a certificate only with security or peers, from the"
+                        + " identity.source of the chart's values. An empty object: the pod gets that certificate.")
+        @Nullable
+        IdentitySpec identity,
+
+        @JsonPropertyDescription(
                 "Further settings of the sidecar, by their names in docs/configuration.md, for instance"
                         + " sidewarp.limits.connections.")
         @Size(max = 64)
@@ -143,6 +168,7 @@ public record SidecarProfileSpec(
         managementPort = managementPort == null ? 9464 : managementPort;
         rdmaPorts = rdmaPorts == null ? List.of(7471, 7472) : List.copyOf(rdmaPorts);
         logLevel = logLevel == null ? LogLevel.INFO : logLevel;
+        peers = peers == null ? null : List.copyOf(peers);
         settings = settings == null ? Map.of() : Map.copyOf(settings);
     }
 
@@ -150,6 +176,7 @@ public record SidecarProfileSpec(
     @SuppressWarnings("NullAway") // Each null becomes its default.
     public static SidecarProfileSpec defaults() {
         return new SidecarProfileSpec(
-                null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+                null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+                null, null, null);
     }
 }

@@ -4,6 +4,7 @@
 package io.sidewarp.operator.controller.config;
 
 import io.sidewarp.operator.api.v1alpha1.Fallback;
+import io.sidewarp.operator.api.v1alpha1.IdentitySource;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.net.URI;
@@ -64,7 +65,7 @@ public interface OperatorConfig {
     /** The injection webhook. */
     Webhook webhook();
 
-    /** The CA of sidecars' identities. */
+    /** Identities of sidecars, and the CA that signs them. */
     Identity identity();
 
     /** Nodes that no policy selects. */
@@ -161,8 +162,11 @@ public interface OperatorConfig {
         Optional<List<String>> certificateNames();
     }
 
-    /** Settings of the CA of sidecars' identities, and of the service that signs their certificates. */
+    /** Settings of sidecars' identities, of the CA, and of the service that signs their certificates. */
     interface Identity {
+        /** Source for profiles that name none. Unset: such profiles cannot use TLS. */
+        Optional<IdentitySource> source();
+
         /** Flag: the controller has a CA, and signs certificates of sidecars. */
         @WithDefault("true")
         boolean enabled();

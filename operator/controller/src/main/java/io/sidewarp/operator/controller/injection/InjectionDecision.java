@@ -26,6 +26,7 @@ public sealed interface InjectionDecision {
      * @param sharedMemory size of the volume for shared regions
      * @param nativeSidecar whether the sidecar is an init container that keeps running
      * @param verbs how the containers find the verbs library; empty if they do not get it
+     * @param security TLS, permitted peers and identity of the sidecar
      * @param namespaceAnnotations annotations of the pod's namespace
      */
     record Inject(
@@ -39,6 +40,7 @@ public sealed interface InjectionDecision {
             Quantity sharedMemory,
             boolean nativeSidecar,
             Optional<VerbsLibrary> verbs,
+            PeerSecurity security,
             Map<String, String> namespaceAnnotations)
             implements InjectionDecision {}
 

@@ -19,6 +19,9 @@ public interface InjectionFacts {
     /** Returns the network of an IwarpNicPolicy. Empty if there is no such policy or if it has no network. */
     Optional<PodNetwork> network(String nicPolicy);
 
+    /** Returns the identities that sidecars can have. */
+    IdentityOffer identities();
+
     /** Returns whether the API server and all nodes have a feature. False while that is not known yet. */
     boolean has(KubernetesFeature feature);
 

@@ -16,14 +16,11 @@ import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.SIDECAR_LABEL;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.VERBS;
 
 import io.fabric8.kubernetes.api.model.Container;
-import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodOS;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Volume;
-import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.sidewarp.operator.api.v1alpha1.SidecarPlacement;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.controller.cache.KubernetesFeature;
@@ -35,7 +32,6 @@ import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -176,11 +172,14 @@ public final class InjectionRules {
         String profileName = found.isPresent() ? named.orElse(DEFAULT_PROFILE) : BUILT_IN_PROFILE;
         Quantity sharedMemory = sharedMemory(annotations.get(SHARED_MEMORY)).orElse(profile.sharedMemory());
         Quantity memory = PodSharedVolume.memory(pod.getSpec(), sharedMemory);
-        Optional<String> wrong = ProfileRules.whatIsWrong(profile, memory);
+        IdentityOffer offer = facts.identities();
+        Optional<String> wrong = ProfileRules.whatIsWrong(profile, memory, namespace, offer)
+                .or(() -> PeerSecurity.waitsForCa(profile, offer) ? Optional.of(ProfileRules.NO_CA) : Optional.empty());
         if (wrong.isPresent()) {
             throw new RefusedException("the SidecarProfile " + profileName + " of namespace " + namespace
                     + " cannot be used: " + wrong.get());
         }
+        PeerSecurity security = PeerSecurity.of(profile, namespace, offer);
 
         boolean asNative = profile.placement() == SidecarPlacement.NATIVE
                 || (profile.placement() == SidecarPlacement.AUTO && facts.has(KubernetesFeature.NATIVE_SIDECARS));
@@ -203,9 +202,9 @@ public final class InjectionRules {
                     + ", which ends before an ordinary sidecar starts; do not name it, or use a native sidecar, which"
                     + " needs Kubernetes 1.29 or later, on each Linux node too, and the placement Auto or Native");
         });
-        checkNames(pod, profile, containers);
-        checkPorts(pod.getSpec(), profile.managementPort(), ended);
-        HugePages.whatIsWrong(pod.getSpec(), profile, profileName)
+        PodCollisions.whatIsWrong(
+                        pod, profile, containers, ended, security.source().isPresent())
+                .or(() -> HugePages.whatIsWrong(pod.getSpec(), profile, profileName))
                 .or(() -> PodResources.whatIsWrong(pod.getSpec(), profile, profileName, memory, asNative))
                 .ifPresent(message -> {
                     throw new RefusedException(message);
@@ -232,6 +231,7 @@ public final class InjectionRules {
                 sharedMemory,
                 asNative,
                 verbs,
+                security,
                 facts.namespaceAnnotations());
     }
 
@@ -314,81 +314,6 @@ public final class InjectionRules {
                 .filter(container -> !PodMutator.isAdded(container))
                 .map(Container::getName)
                 .collect(Collectors.toCollection(LinkedHashSet::new));
-    }
-
-    /** Checks that names and mounts of the pod do not collide with the additions, unless they were added before. */
-    private static void checkNames(Pod pod, SidecarProfileSpec profile, Set<String> containers) {
-        List<Container> all = PodMutator.containers(pod.getSpec()).toList();
-        if (!PodMutator.hasSidecar(pod)) {
-            if (all.stream().anyMatch(container -> container.getName().equals(PodMutator.SIDECAR))) {
-                throw new RefusedException("the pod has a container of its own named " + PodMutator.SIDECAR
-                        + "; rename it, or opt out with " + INJECT + ": disabled");
-            }
-            pod.getSpec().getVolumes().forEach(InjectionRules::checkOwnVolume);
-        }
-        for (Container container : all) {
-            if (!containers.contains(container.getName())) {
-                continue;
-            }
-            for (VolumeMount mount : container.getVolumeMounts()) {
-                if (isInTheWay(mount, profile.mountPath())) {
-                    throw new RefusedException("container " + Excerpt.of(container.getName()) + " mounts volume "
-                            + Excerpt.of(mount.getName()) + " at " + Excerpt.of(mount.getMountPath())
-                            + ", where the API socket and the shared regions go; mount it elsewhere, or"
-                            + " set mountPath of the SidecarProfile");
-                }
-            }
-        }
-    }
-
-    /** Checks that no container uses the management port, because all containers of a pod share one network. */
-    private static void checkPorts(PodSpec spec, int managementPort, Set<String> ended) {
-        PodMutator.containers(spec)
-                .filter(container -> !PodMutator.isAdded(container))
-                .filter(container -> !ended.contains(container.getName()))
-                .filter(container -> container.getPorts().stream().anyMatch(port -> isTcp(port, managementPort)))
-                .findFirst()
-                .ifPresent(container -> {
-                    throw new RefusedException(
-                            "container " + Excerpt.of(container.getName()) + " has the port " + managementPort
-                                    + ", where the sidecar has its health and metrics; give one of them another: the sidecar by"
-                                    + " managementPort of the SidecarProfile");
-                });
-    }
-
-    private static boolean isTcp(ContainerPort port, int number) {
-        return Objects.equals(port.getContainerPort(), number)
-                && Optional.ofNullable(port.getProtocol()).orElse("TCP").equals("TCP");
-    }
-
-    private static void checkOwnVolume(Volume volume) {
-        String name = volume.getName();
-        if (!PodMutator.VOLUMES.contains(name)) {
-            return;
-        }
-        if (!name.equals(PodSharedVolume.NAME)) {
-            throw new RefusedException("the pod has a volume of its own named " + name + "; rename it, or opt out with "
-                    + INJECT + ": disabled");
-        }
-        if (!PodSharedVolume.isInMemory(volume)) {
-            throw new RefusedException("the pod has a volume of its own named " + name
-                    + ", which is not in memory; make it an emptyDir of the medium Memory or HugePages, rename it, or"
-                    + " opt out with " + INJECT + ": disabled");
-        }
-    }
-
-    private static boolean isInTheWay(VolumeMount mount, String ours) {
-        String mounted = mount.getMountPath();
-        String path = mounted.endsWith("/") ? mounted.substring(0, mounted.length() - 1) : mounted;
-        // The API socket's volume is mounted at this path.
-        if (path.equals(ours)) {
-            return !mount.getName().equals(PodMutator.API_VOLUME);
-        }
-        return switch (mount.getName()) {
-            case PodMutator.API_VOLUME, PodMutator.TEMPORARY_VOLUME, VerbsLibrary.NAME -> false;
-            case PodSharedVolume.NAME -> !PodMutator.isWhole(mount) && path.startsWith(ours + "/");
-            default -> path.startsWith(ours + "/");
-        };
     }
 
     private static Optional<Integer> rnics(@Nullable String annotation) {

@@ -111,6 +111,10 @@ public final class PodMutator {
         if (!injectedBefore) {
             // A sidecar that is there got its devices in its own way, which another decision does not change.
             decision.claimTemplate().ifPresent(template -> claim(spec, template));
+            decision.security()
+                    .volume(identity(spec, decision).group())
+                    .ifPresent(volume ->
+                            spec.setVolumes(withMissing(spec.getVolumes(), List.of(volume), Volume::getName)));
             Container sidecar = sidecar(spec, decision);
             if (decision.nativeSidecar()) {
                 // The sidecar is the first init container, so that the pod's own init containers can use it.
@@ -250,6 +254,13 @@ public final class PodMutator {
                 .withType("RuntimeDefault")
                 .endSeccompProfile()
                 .endSecurityContext();
+        if (decision.security().source().isPresent()) {
+            builder.addNewVolumeMount()
+                    .withName(PeerSecurity.VOLUME)
+                    .withMountPath(PeerSecurity.DIRECTORY)
+                    .withReadOnly(true)
+                    .endVolumeMount();
+        }
         if (profile.imagePullPolicy() != null) {
             builder.withImagePullPolicy(profile.imagePullPolicy().value());
         }
@@ -282,6 +293,7 @@ public final class PodMutator {
             // An ordinary container gets SIGTERM together with the applications, which still need the sidecar.
             variables.put(OUTLIVE_SESSIONS, "true");
         }
+        new TreeMap<>(decision.security().settings()).forEach((name, value) -> variables.put(variableOf(name), value));
         new TreeMap<>(profile.settings()).forEach((name, value) -> variables.put(variableOf(name), value));
         if ("true".equals(variables.get(OUTLIVE_SESSIONS))) {
             // The kubelet would kill a sidecar that drains for longer.

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.api.v1alpha1.SidecarResources;
 import io.sidewarp.settings.SettingsCheck;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -32,13 +33,25 @@ public final class ProfileRules {
                     "sidewarp.volume",
                     "sidewarp.advanced.management.enabled",
                     "sidewarp.management.host",
-                    "sidewarp.management.port")
+                    "sidewarp.management.port",
+                    PeerSecurity.SECURITY_SETTING,
+                    PeerSecurity.PEERS_SETTING,
+                    PeerSecurity.PLAIN_PEERS_SETTING,
+                    PeerSecurity.SOURCE_SETTING,
+                    PeerSecurity.DIRECTORY_SETTING,
+                    PeerSecurity.ISSUER_SETTING,
+                    PeerSecurity.TRUST_BUNDLE_SETTING)
             .map(PodMutator::variableOf)
             .collect(Collectors.toUnmodifiableSet());
 
     /** Message for a profile that needs native sidecars in a cluster without them. */
     public static final String NO_NATIVE_SIDECARS =
             "asks for a native sidecar, which needs Kubernetes 1.29 or later; set its placement to Auto or Container";
+
+    /** Message for a profile whose sidecars the controller cannot give certificates yet. */
+    public static final String NO_CA =
+            "the controller has no CA yet, which signs the certificates of sidecars; try again in some seconds, and see"
+                    + " the controller's log if this stays";
 
     private ProfileRules() {}
 
@@ -48,13 +61,22 @@ public final class ProfileRules {
                 + ", which has no network (yet); see its conditions, or remove nicPolicy from the profile";
     }
 
-    /** Returns what is wrong with a profile, and what to do. Empty if nothing is wrong. */
-    public static Optional<String> whatIsWrong(SidecarProfileSpec profile) {
+    /** Returns whether a usable profile waits for the first CA of the controller. */
+    public static boolean waitsForCa(SidecarProfileSpec profile, IdentityOffer offer) {
+        return PeerSecurity.waitsForCa(profile, offer);
+    }
+
+    /**
+     * Returns what is wrong with a profile, and what to do. Empty if nothing is wrong.
+     *
+     * @param namespace namespace of the profile
+     */
+    public static Optional<String> whatIsWrong(SidecarProfileSpec profile, String namespace, IdentityOffer offer) {
         // A limit of huge pages is for pods that bring a volume in huge pages. A pod without such a volume is checked
         // when it is created.
         boolean ofHugePages = profile.resources().limitsWith(PodSharedVolume.NO_MEMORY).keySet().stream()
                 .anyMatch(HugePages::isResource);
-        return whatIsWrong(profile, ofHugePages ? PodSharedVolume.NO_MEMORY : profile.sharedMemory());
+        return whatIsWrong(profile, ofHugePages ? PodSharedVolume.NO_MEMORY : profile.sharedMemory(), namespace, offer);
     }
 
     /**
@@ -62,7 +84,8 @@ public final class ProfileRules {
      *
      * @param sharedMemory how much of the sidecar's memory shared regions of the pod can take
      */
-    static Optional<String> whatIsWrong(SidecarProfileSpec profile, Quantity sharedMemory) {
+    static Optional<String> whatIsWrong(
+            SidecarProfileSpec profile, Quantity sharedMemory, String namespace, IdentityOffer offer) {
         for (String name : new TreeSet<>(profile.settings().keySet())) {
             if (!name.startsWith(PREFIX) || !name.matches("[a-z0-9.-]+")) {
                 return Optional.of("settings has " + Excerpt.quoted(name)
@@ -73,11 +96,19 @@ public final class ProfileRules {
                 return Optional.of("settings has " + name + ", which the operator sets itself; remove it");
             }
         }
-        if (!profile.settings().isEmpty()) {
-            Optional<String> setting = SettingsCheck.whatIsWrong(profile.settings(), "settings");
+        Optional<String> security = PeerSecurity.whatIsWrong(profile, offer);
+        if (security.isPresent()) {
+            return security;
+        }
+        Map<String, String> settings =
+                new HashMap<>(PeerSecurity.of(profile, namespace, offer).settings());
+        String members = settings.isEmpty() ? "settings" : "security, peers, identity or settings";
+        settings.putAll(profile.settings());
+        if (!settings.isEmpty() && !PeerSecurity.waitsForCa(profile, offer)) {
+            Optional<String> setting = SettingsCheck.whatIsWrong(settings, "settings");
             if (setting.isPresent()) {
-                return setting.map(words ->
-                        "a sidecar does not start with its settings: " + Excerpt.message(words) + "; correct settings");
+                return setting.map(words -> "a sidecar does not start with its settings: " + Excerpt.message(words)
+                        + "; correct " + members);
             }
         }
         if (profile.mountPath().equals(PodMutator.TEMPORARY_DIRECTORY)) {

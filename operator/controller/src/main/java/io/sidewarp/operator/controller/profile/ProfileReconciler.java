@@ -33,6 +33,7 @@ import io.sidewarp.operator.controller.cache.ClusterFeatures;
 import io.sidewarp.operator.controller.cache.KubernetesFeature;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.Retries;
+import io.sidewarp.operator.controller.injection.IdentityOffer;
 import io.sidewarp.operator.controller.injection.PodClaim;
 import io.sidewarp.operator.controller.injection.PodNetwork;
 import io.sidewarp.operator.controller.injection.ProfileRules;
@@ -40,6 +41,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -56,15 +58,22 @@ public class ProfileReconciler implements Reconciler<SidecarProfile> {
     /** Time before the API server is asked again for a template that it has refused. */
     private static final Duration RETRY = Duration.ofMinutes(1);
 
+    /** Time before the controller's CA is looked for again. */
+    private static final Duration CA_RETRY = Duration.ofSeconds(5);
+
+    private static final String NO_CA = "NoCertificateAuthority";
+
     private final EventRecorder events;
     private final ClusterFeatures features;
+    private final Supplier<IdentityOffer> identities;
     private @Nullable InformerEventSource<IwarpNicPolicy, SidecarProfile> policies;
     /** Templates of claims. They are followed when the API server has ResourceClaims. */
     private @Nullable InformerEventSource<ResourceClaimTemplate, SidecarProfile> templates;
 
-    public ProfileReconciler(EventRecorder events, ClusterFeatures features) {
+    public ProfileReconciler(EventRecorder events, ClusterFeatures features, Supplier<IdentityOffer> identities) {
         this.events = events;
         this.features = features;
+        this.identities = identities;
     }
 
     @Override
@@ -108,10 +117,12 @@ public class ProfileReconciler implements Reconciler<SidecarProfile> {
         List<StatusCondition> conditions =
                 former.map(SidecarProfileStatus::conditions).orElseGet(List::of);
         Optional<State> refused = keepTemplate(profile, context);
-        State state = refused.orElseGet(() -> state(specification(profile)));
+        State state = refused.orElseGet(
+                () -> state(specification(profile), profile.getMetadata().getNamespace()));
         SidecarProfileStatus status =
                 new SidecarProfileStatus(generation, StatusCondition.of(conditions, state, generation));
-        Optional<Duration> again = refused.map(_ -> RETRY);
+        Optional<Duration> again = refused.map(_ -> RETRY)
+                .or(() -> state.reason().equals(NO_CA) ? Optional.of(CA_RETRY) : Optional.empty());
         if (former.isPresent() && former.get().equals(status)) {
             return again(UpdateControl.noUpdate(), again);
         }
@@ -153,14 +164,18 @@ public class ProfileReconciler implements Reconciler<SidecarProfile> {
         }
     }
 
-    private State state(SidecarProfileSpec profile) {
-        Optional<String> wrong = ProfileRules.whatIsWrong(profile);
+    private State state(SidecarProfileSpec profile, String namespace) {
+        IdentityOffer offer = identities.get();
+        Optional<String> wrong = ProfileRules.whatIsWrong(profile, namespace, offer);
         if (wrong.isPresent()) {
             return new State(StatusCondition.DEGRADED, "Invalid", wrong.get());
         }
         if (profile.placement() == SidecarPlacement.NATIVE && !features.isInServer(KubernetesFeature.NATIVE_SIDECARS)) {
             return new State(
                     StatusCondition.DEGRADED, "NoNativeSidecars", "the profile " + ProfileRules.NO_NATIVE_SIDECARS);
+        }
+        if (ProfileRules.waitsForCa(profile, offer)) {
+            return new State(StatusCondition.PROGRESSING, NO_CA, ProfileRules.NO_CA);
         }
         String nicPolicy = profile.nicPolicy();
         if (nicPolicy != null && profile.rnics() > 0 && !hasNetwork(nicPolicy)) {

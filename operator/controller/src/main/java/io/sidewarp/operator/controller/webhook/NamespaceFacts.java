@@ -14,12 +14,14 @@ import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.controller.cache.ClusterFeatures;
 import io.sidewarp.operator.controller.cache.KubernetesFeature;
+import io.sidewarp.operator.controller.injection.IdentityOffer;
 import io.sidewarp.operator.controller.injection.InjectionFacts;
 import io.sidewarp.operator.controller.injection.PodNetwork;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 
 /**
@@ -33,15 +35,17 @@ public class NamespaceFacts implements AutoCloseable {
 
     private final KubernetesClient client;
     private final ClusterFeatures features;
+    private final Supplier<IdentityOffer> identities;
     private final SharedIndexInformer<Namespace> namespaces;
     private final SharedIndexInformer<SidecarProfile> profiles;
     private final SharedIndexInformer<IwarpNicPolicy> policies;
     private final List<SharedIndexInformer<?>> all;
     private volatile boolean closed;
 
-    public NamespaceFacts(KubernetesClient client, ClusterFeatures features) {
+    public NamespaceFacts(KubernetesClient client, ClusterFeatures features, Supplier<IdentityOffer> identities) {
         this.client = client;
         this.features = features;
+        this.identities = identities;
         namespaces = persistent(client.namespaces().runnableInformer(0));
         profiles = persistent(
                 client.resources(SidecarProfile.class).inAnyNamespace().runnableInformer(0));
@@ -102,6 +106,11 @@ public class NamespaceFacts implements AutoCloseable {
             @Override
             public Optional<PodNetwork> network(String nicPolicy) {
                 return NamespaceFacts.this.network(nicPolicy);
+            }
+
+            @Override
+            public IdentityOffer identities() {
+                return identities.get();
             }
 
             @Override

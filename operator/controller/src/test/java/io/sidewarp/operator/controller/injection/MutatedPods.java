@@ -65,6 +65,7 @@ final class MutatedPods {
                 spec.sharedMemory(),
                 nativeSidecar,
                 Optional.empty(),
+                PeerSecurity.of(spec, "shop", TestPods.OFFER),
                 namespaceAnnotations);
     }
 

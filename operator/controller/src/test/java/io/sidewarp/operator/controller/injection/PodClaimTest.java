@@ -126,6 +126,7 @@ class PodClaimTest {
                 profile.sharedMemory(),
                 true,
                 Optional.empty(),
+                PeerSecurity.NONE,
                 Map.of());
     }
 }

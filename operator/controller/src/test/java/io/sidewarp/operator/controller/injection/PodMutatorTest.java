@@ -174,6 +174,7 @@ class PodMutatorTest {
                 new Quantity("1Gi"),
                 true,
                 Optional.empty(),
+                PeerSecurity.NONE,
                 Map.of());
 
         Pod pod = MUTATOR.mutate(parse(RICH), decision);
@@ -216,6 +217,7 @@ class PodMutatorTest {
                 profile.sharedMemory(),
                 true,
                 Optional.empty(),
+                PeerSecurity.NONE,
                 Map.of());
 
         Pod pod = MUTATOR.mutate(parse(SIMPLE), decision);
@@ -322,6 +324,7 @@ class PodMutatorTest {
                 new Quantity("1Gi"),
                 true,
                 Optional.empty(),
+                PeerSecurity.NONE,
                 Map.of());
 
         assertThat(mounts(MUTATOR.mutate(once, again), "late")).containsKeys("sidewarp-api", "sidewarp-shared");

@@ -193,6 +193,6 @@ class ProfileRulesTest {
     }
 
     private static Optional<String> whatIsWrong(String profile) {
-        return ProfileRules.whatIsWrong(Yaml.parse(profile, SidecarProfileSpec.class));
+        return ProfileRules.whatIsWrong(Yaml.parse(profile, SidecarProfileSpec.class), "shop", TestPods.OFFER);
     }
 }

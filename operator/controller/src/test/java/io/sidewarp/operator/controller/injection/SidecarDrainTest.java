@@ -78,6 +78,7 @@ class SidecarDrainTest {
                 spec.sharedMemory(),
                 nativeSidecar,
                 Optional.empty(),
+                PeerSecurity.NONE,
                 Map.of());
         Pod mutated = MUTATOR.mutate(pod, decision);
         Container sidecar = Stream.concat(

@@ -105,6 +105,7 @@ class SidecarLimitsTest {
                 new Quantity("4Gi"),
                 true,
                 Optional.empty(),
+                PeerSecurity.NONE,
                 Map.of());
 
         Container sidecar = sidecar(MUTATOR.mutate(parse(SIMPLE), decision));

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.cache.KubernetesFeature;
+import io.sidewarp.operator.testing.CertificateAuthority;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -14,6 +15,14 @@ import java.util.Set;
 /** Pods, and profiles of their namespace, for tests of decisions. */
 final class TestPods {
     static final String NAMESPACE = "shop";
+
+    /** Certificate of the controller's CA, in PEM. */
+    static final String BUNDLE = CertificateAuthority.create("identity").certificatePem();
+
+    /** Installation whose controller has a CA, and names no source for profiles. */
+    static final IdentityOffer OFFER = new IdentityOffer(
+            Optional.empty(), Optional.of("https://sidewarp-identity.sidewarp-system.svc:9444"), Optional.of(BUNDLE));
+
     private static final PodNetwork NETWORK = new PodNetwork("default", "e810", "openshift.io/sidewarp_e810");
     static final Map<String, SidecarProfileSpec> PROFILES = Map.of(
             "fast", profile("{rnics: 2, sharedMemory: 2Gi}"),
@@ -64,6 +73,11 @@ final class TestPods {
             @Override
             public Optional<PodNetwork> network(String nicPolicy) {
                 return nicPolicy.equals("e810") ? Optional.of(NETWORK) : Optional.empty();
+            }
+
+            @Override
+            public IdentityOffer identities() {
+                return OFFER;
             }
 
             @Override

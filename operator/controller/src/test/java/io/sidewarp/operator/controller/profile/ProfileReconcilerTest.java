@@ -17,6 +17,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.javaoperatorsdk.operator.Operator;
 import io.sidewarp.operator.api.events.EventRecorder;
+import io.sidewarp.operator.api.v1alpha1.IdentitySource;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicyStatus;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
@@ -26,11 +27,14 @@ import io.sidewarp.operator.controller.OwnDefinitions;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.cache.ClusterFeatures;
 import io.sidewarp.operator.controller.cache.KubernetesFeature;
+import io.sidewarp.operator.controller.injection.IdentityOffer;
+import io.sidewarp.operator.testing.CertificateAuthority;
 import io.sidewarp.operator.testing.DraDefinitions;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -44,6 +48,7 @@ class ProfileReconcilerTest {
     private final Operator operator;
     private final String namespace;
     private final ClusterFeatures features;
+    private volatile IdentityOffer identities = IdentityOffer.NONE;
 
     ProfileReconcilerTest(KubernetesClient client, TestNamespaces namespaces) {
         this.client = client;
@@ -51,7 +56,7 @@ class ProfileReconcilerTest {
         features = new ClusterFeatures(client);
         operator =
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
-        operator.register(new ProfileReconciler(new EventRecorder(client, "test"), features));
+        operator.register(new ProfileReconciler(new EventRecorder(client, "test"), features, () -> identities));
     }
 
     @BeforeEach
@@ -93,6 +98,28 @@ class ProfileReconcilerTest {
 
         client.resource(policy).delete();
         awaitCondition(StatusCondition.PROGRESSING, "NoNetwork", "remove nicPolicy");
+    }
+
+    @Test
+    void aProfileWithPeersIsDegradedWithoutASourceOfIdentities() {
+        create("{peers: [{namespace: shop}]}");
+
+        awaitCondition(
+                StatusCondition.DEGRADED,
+                "Invalid",
+                "neither identity.source of the profile nor identity.source of the chart's values is set");
+    }
+
+    @Test
+    void aProfileWithPeersIsReadyWhenTheControllerHasItsCa() {
+        Optional<String> issuer = Optional.of("https://sidewarp-identity:9444");
+        identities = new IdentityOffer(Optional.of(IdentitySource.BUILTIN), issuer, Optional.empty());
+        create("{peers: [{namespace: shop}]}");
+        awaitCondition(StatusCondition.PROGRESSING, "NoCertificateAuthority", "the controller has no CA yet");
+
+        String bundle = CertificateAuthority.create("identity").certificatePem();
+        identities = new IdentityOffer(Optional.of(IdentitySource.BUILTIN), issuer, Optional.of(bundle));
+        awaitCondition(StatusCondition.READY, "Valid", "pods can use the profile");
     }
 
     @Test

@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.sidewarp.operator.controller.LogLines;
 import io.sidewarp.operator.controller.OwnDefinitions;
 import io.sidewarp.operator.controller.cache.ClusterFeatures;
+import io.sidewarp.operator.controller.injection.IdentityOffer;
 import io.sidewarp.operator.testing.KubeApiServer;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
@@ -42,7 +43,7 @@ class NamespaceFactsTest {
                 LogLines log = LogLines.of(NamespaceFacts.class);
                 LogLines logOfFeatures = LogLines.of(ClusterFeatures.class);
                 ClusterFeatures features = new ClusterFeatures(client);
-                NamespaceFacts facts = new NamespaceFacts(client, features)) {
+                NamespaceFacts facts = new NamespaceFacts(client, features, () -> IdentityOffer.NONE)) {
             features.start();
             facts.start();
             for (String kind : List.of("Namespace", "SidecarProfile", "IwarpNicPolicy", "Node")) {

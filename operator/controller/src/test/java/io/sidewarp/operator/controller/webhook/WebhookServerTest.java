@@ -30,6 +30,7 @@ import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.cache.ClusterFeatures;
 import io.sidewarp.operator.controller.cache.KubernetesFeature;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.injection.IdentityOffer;
 import io.sidewarp.operator.testing.EndedSpans;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
@@ -327,7 +328,7 @@ class WebhookServerTest {
             server = new WebhookServer(
                     config,
                     certificates,
-                    new NamespaceFacts(client, features),
+                    new NamespaceFacts(client, features, () -> IdentityOffer.NONE),
                     new EventRecorder(client, "sidewarp-controller"),
                     client,
                     meters,
