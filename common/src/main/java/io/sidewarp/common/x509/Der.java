@@ -80,7 +80,7 @@ final class Der {
 
     /** Returns an object identifier, given as in 1.2.840.10045.4.3.2. */
     static byte[] oid(String dotted) {
-        String[] arcs = dotted.split("\\.");
+        String[] arcs = dotted.split("\\.", -1);
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         out.write(40 * Integer.parseInt(arcs[0]) + Integer.parseInt(arcs[1]));
         for (int i = 2; i < arcs.length; i++) {
