@@ -206,9 +206,8 @@ final class BuiltinSource implements IdentitySource {
             case UNAVAILABLE ->
                 throw new AttemptException(
                         "the controller at " + issuer + " cannot sign now (" + shown + "); it is asked again",
-                        Duration.ofSeconds(answer.headers()
-                                .firstValueAsLong("retry-after")
-                                .orElse(0)),
+                        Duration.ofSeconds(
+                                answer.headers().firstValueAsLong("retry-after").orElse(0)),
                         null);
             default ->
                 throw new AttemptException(
@@ -243,8 +242,8 @@ final class BuiltinSource implements IdentitySource {
             throw new AttemptException(untrusted(e), e);
         } catch (IOException e) {
             throw new AttemptException(
-                    "the controller at " + issuer + " does not answer (" + e + "); start the controller, and let this pod"
-                            + " reach it (NetworkPolicies, DNS)",
+                    "the controller at " + issuer + " does not answer (" + e
+                            + "); start the controller, and let this pod" + " reach it (NetworkPolicies, DNS)",
                     e);
         } catch (GeneralSecurityException e) {
             throw new AttemptException("the CAs of the controller cannot be used: " + e.getMessage(), e);
@@ -259,8 +258,8 @@ final class BuiltinSource implements IdentitySource {
                         + " hosts";
             }
         }
-        return "TLS with the controller at " + issuer + " fails (" + e.getMessage() + "); set sidewarp.identity.issuer to"
-                + " the name and port of the identity service";
+        return "TLS with the controller at " + issuer + " fails (" + e.getMessage()
+                + "); set sidewarp.identity.issuer to" + " the name and port of the identity service";
     }
 
     /** Reads the token anew each time: the kubelet replaces it. */
@@ -278,7 +277,8 @@ final class BuiltinSource implements IdentitySource {
             return text;
         } catch (IOException e) {
             throw new AttemptException(
-                    token + " cannot be read (" + e + "); mount a service account token of the audience sidewarp there, or"
+                    token + " cannot be read (" + e
+                            + "); mount a service account token of the audience sidewarp there, or"
                             + " set sidewarp.identity.directory",
                     e);
         }

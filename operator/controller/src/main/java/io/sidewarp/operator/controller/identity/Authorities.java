@@ -5,8 +5,8 @@ package io.sidewarp.operator.controller.identity;
 
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
-import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.common.x509.Pem;
+import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.pki.Pki;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -81,8 +81,8 @@ record Authorities(List<Authority> list) {
 
     Secret toSecret(String namespace, String name) {
         StringBuilder keys = new StringBuilder();
-        list.forEach(
-                authority -> keys.append(Pem.encode("PRIVATE KEY", authority.key().getEncoded())));
+        list.forEach(authority ->
+                keys.append(Pem.encode("PRIVATE KEY", authority.key().getEncoded())));
         return new SecretBuilder()
                 .withNewMetadata()
                 .withNamespace(namespace)

@@ -83,8 +83,9 @@ class AuthoritiesTest {
             // The longest validity of a certificate is an eighth of its CA's.
             Instant oldest = now.minus(VALIDITY.dividedBy(8));
             valid.removeIf(certificate -> !certificate.at().isAfter(oldest));
-            assertThat(valid).allSatisfy(one -> assertThat(valid)
-                    .allSatisfy(other -> assertThat(one.bundle()).contains(other.signer())));
+            assertThat(valid)
+                    .allSatisfy(one -> assertThat(valid)
+                            .allSatisfy(other -> assertThat(one.bundle()).contains(other.signer())));
             assertThat(signer.expiry()).isAfterOrEqualTo(now.plus(VALIDITY.dividedBy(8)));
         }
         assertThat(signers).hasSizeGreaterThan(5);

@@ -6,11 +6,11 @@ package io.sidewarp.operator.controller.webhook;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sidewarp.common.x509.Pem;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.https.HttpsListener;
 import io.sidewarp.operator.controller.https.ServedKeys;
-import io.sidewarp.common.x509.Pem;
 import io.sidewarp.operator.testing.TrustAll;
 import java.io.IOException;
 import java.io.StringWriter;
