@@ -188,7 +188,7 @@ run_cli() {
   command=$(command_among "$@")
   case $command in
     cp | serve | perf | perftest | demo) ;;
-    ping | show | top | completion | man | '') flags=("${SHORT_COMMAND_FLAGS[@]}") ;;
+    ping | show | top | identity | completion | man | '') flags=("${SHORT_COMMAND_FLAGS[@]}") ;;
     *)
       say "no such command: $command. ./sidewarp --help lists the commands."
       exit "$EX_ARGUMENTS"

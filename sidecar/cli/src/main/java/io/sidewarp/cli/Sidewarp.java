@@ -8,6 +8,7 @@ import io.sidewarp.cli.copy.ServeCommand;
 import io.sidewarp.cli.demo.DemoCommand;
 import io.sidewarp.cli.demo.DemoReceiverCommand;
 import io.sidewarp.cli.demo.DemoSenderCommand;
+import io.sidewarp.cli.identity.IdentityCommand;
 import io.sidewarp.cli.manual.CompletionCommand;
 import io.sidewarp.cli.manual.ManCommand;
 import io.sidewarp.cli.perf.PerfCommand;
@@ -69,6 +70,7 @@ import picocli.CommandLine.Spec;
             ShowCommand.class,
             TopCommand.class,
             DemoCommand.class,
+            IdentityCommand.class,
             CompletionCommand.class,
             ManCommand.class,
             DemoReceiverCommand.class,

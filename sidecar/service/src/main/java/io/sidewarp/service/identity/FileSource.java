@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the certificate, its key and the CAs of the own trust domain ({@code ca.crt}) from files that another program
- * renews. cert-manager and the SPIRE helper write {@code tls.crt} and {@code tls.key}. Kubernetes writes both into
+ * renews. The SPIRE helper and cert-manager write {@code tls.crt} and {@code tls.key}. Kubernetes writes both into
  * {@code credentialbundle.pem} for pod certificates.
  *
  * <p>Looks at their content every few seconds. Notifications of the kernel would not tell of changes below the symbolic
