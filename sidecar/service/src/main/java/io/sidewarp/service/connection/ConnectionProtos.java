@@ -56,7 +56,7 @@ public final class ConnectionProtos {
                 .setSessionName(session)
                 .setInitiator(connection.isInitiator());
         TlsAttributes tls = agreed.tls();
-        if (agreed != ConnectionAttributes.UNCONNECTED) {
+        if (!agreed.remoteAddress().isUnresolved()) {
             builder.setSecurity(security(tls));
         }
         if (tls != null) {
