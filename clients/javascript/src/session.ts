@@ -57,12 +57,16 @@ export interface ConnectOptions extends SessionOptions {
   wait?: number;
 }
 
+const REGION_OPTIONS = ['access', 'protectionDomain', 'connection', 'peerIdentity'] as const;
+
 export interface ManagedRegionOptions {
   /** Access rights. LOCAL_WRITE by default. */
   access?: Access[];
   protectionDomain?: bigint;
   /** The only connection that may use the region. */
   connection?: Connection;
+  /** SPIFFE ID that the peer of a connection must have to use the region. Every peer by default. */
+  peerIdentity?: string;
 }
 
 export interface RegionOptions extends ManagedRegionOptions {
@@ -167,7 +171,7 @@ export class Session {
    * The sidecar removes the file that it created when the region or the session ends.
    */
   async region(length: number, options: RegionOptions = {}): Promise<SharedRegion> {
-    check('the options of region', options, ['path', 'create', 'offset', 'access', 'protectionDomain', 'connection']);
+    check('the options of region', options, ['path', 'create', 'offset', ...REGION_OPTIONS]);
     const { path = `javascript-${randomUUID()}`, create: mode = 'new', offset = 0 } = options;
     if (!(mode in CREATE_MODES)) {
       throw new TypeError(`create cannot be "${mode}"; use ${Object.keys(CREATE_MODES).join(', ')}`);
@@ -187,17 +191,17 @@ export class Session {
 
   /** Registers memory of the sidecar alone, of `length` bytes. */
   async managedRegion(length: number, options: ManagedRegionOptions = {}): Promise<ManagedRegion> {
-    check('the options of managedRegion', options, ['access', 'protectionDomain', 'connection']);
+    check('the options of managedRegion', options, REGION_OPTIONS);
     return this.own(new ManagedRegion(this, await this.register(options, { case: 'managed', value: { length } })));
   }
 
   private async register(
-    { access = [Access.LOCAL_WRITE], protectionDomain, connection }: ManagedRegionOptions,
+    { access = [Access.LOCAL_WRITE], protectionDomain, connection, peerIdentity }: ManagedRegionOptions,
     backing: Init<typeof MemoryService.method.registerRegion.input>['backing'],
   ): Promise<RegionDescription> {
     const response = await this.create(
       MemoryService.method.registerRegion,
-      { access, protectionDomain, connection: connection?.id, backing },
+      { access, protectionDomain, connection: connection?.id, peerIdentity, backing },
       ({ region }) => this.deregisterUnused(region!),
     );
     return response.region!;
@@ -257,7 +261,8 @@ export class Session {
 
   /** Listens at a port; 0 is any free port, which `port` of the listener tells. */
   async listen(port = 0, options: ListenOptions = {}): Promise<Listener> {
-    check('the options of listen', options, ['address', 'privateData', 'backlog', 'options', 'acceptOptions', 'allowedPeers']);
+    const known = ['address', 'privateData', 'backlog', 'options', 'acceptOptions', 'allowedPeers'] as const;
+    check('the options of listen', options, known);
     const listener = new Listener(this, options);
     await listener.open(port);
     return this.own(listener);

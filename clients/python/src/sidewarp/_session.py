@@ -123,18 +123,19 @@ class SessionCore(Closable):
         create: Create = "new",
         offset: int = 0,
         connection: Optional[ConnectionCore] = None,
+        peer_identity: str = "",
         protection_domain: int = 0,
     ) -> Any:
         """Registers a file of the shared volume, and maps it.
 
         `length` is in bytes. `path` names the file in the volume; without it the name is random. `create` tells how the
-        file comes to be. `offset` is the begin of the region in the file. `connection` is the only one that may use
-        the region. The sidecar removes the file that it created when the region or the session ends.
+        file comes to be. `offset` is the begin of the region in the file. Only `connection`, and peers with the SPIFFE
+        ID `peer_identity`, may use the region. The sidecar removes its file when the region or the session ends.
         """
         path = path or f"python-{uuid.uuid4().hex}"
         device = await self._get_device()
         backing = memory_pb2.SharedBacking(path=path, offset=offset, length=length, create_mode=CREATE_MODES[create])
-        description = await self._register(access, connection, protection_domain, shared=backing)
+        description = await self._register(access, connection, peer_identity, protection_domain, shared=backing)
         try:
             file = await self._find_file(path)
             region = self._region_type(self, description, map_file(file, offset, description.length, device.page_size))
@@ -151,16 +152,25 @@ class SessionCore(Closable):
         return region
 
     async def _managed_region(
-        self, length: int, *, access: Access = Access.LOCAL_WRITE, protection_domain: int = 0
+        self, length: int, *, access: Access = Access.LOCAL_WRITE, peer_identity: str = "", protection_domain: int = 0
     ) -> Any:
-        """Registers memory of the sidecar alone, of `length` bytes. `store` and `load` give access to it."""
+        """Registers memory of the sidecar alone, of `length` bytes. `store` and `load` give access to it.
+
+        `peer_identity` is the SPIFFE ID that a peer must have to use the region.
+        """
         backing = memory_pb2.ManagedBacking(length=length)
-        region = self._managed_type(self, await self._register(access, None, protection_domain, managed=backing))
+        description = await self._register(access, None, peer_identity, protection_domain, managed=backing)
+        region = self._managed_type(self, description)
         self._objects.add(region)
         return region
 
     async def _register(
-        self, access: Access, connection: Optional[ConnectionCore], protection_domain: int, **backing: Any
+        self,
+        access: Access,
+        connection: Optional[ConnectionCore],
+        peer_identity: str,
+        protection_domain: int,
+        **backing: Any,
     ) -> memory_pb2.Region:
         self._check_open()
         request = memory_pb2.RegisterRegionRequest(
@@ -168,6 +178,7 @@ class SessionCore(Closable):
             protection_domain=protection_domain,
             access=access.numbers(),
             connection=connection.id if connection else 0,
+            peer_identity=peer_identity,
             **backing,
         )
         response = await self._transport.create(
@@ -200,8 +211,8 @@ class SessionCore(Closable):
         """Connects to `host:port`, and returns when the peer has accepted.
 
         Raises RejectedError if the peer's application rejects. `options` are those of the contract, such as
-        ConnectionOptions(ord=4, timeout={"seconds": 5}). `allowed_peers` are patterns of
-        the SPIFFE IDs that the peer may have, and need TLS. `connection` is one that was created before with its options.
+        ConnectionOptions(ord=4, timeout={"seconds": 5}). `allowed_peers` are patterns of SPIFFE IDs of the peer, and
+        need TLS. `connection` is one that was created before with its options.
         """
         host, colon, port = address.rpartition(":")
         if not colon or not host or not port.isdigit():
@@ -251,12 +262,7 @@ class SessionCore(Closable):
         self._check_open()
         listener = self._listener_type(self, private_data, accept_options)
         request = connection_pb2.ListenRequest(
-            session=self.id,
-            address=address,
-            port=port,
-            backlog=backlog,
-            options=options,
-            allowed_peers=allowed_peers,
+            session=self.id, address=address, port=port, backlog=backlog, options=options, allowed_peers=allowed_peers
         )
         if options:
             request.llp = options.llp

@@ -181,6 +181,7 @@ final class Descriptions {
                 known(Access.class, region.getAccessValueList()),
                 region.getProtectionDomain(),
                 region.getConnection(),
+                region.getPeerIdentity(),
                 region.getPath(),
                 region.getFileExisted(),
                 region.getProcessMemory(),

@@ -17,6 +17,7 @@ import java.util.List;
  * @param protectionDomain the sidecar's number of the protection domain
  * @param connection {@link Connection#id()} of the only connection that may use the region; 0 for all connections of
  *     the protection domain
+ * @param peerIdentity SPIFFE ID that the peer of a connection must have to use the region; empty for every peer
  * @param path path in the shared volume; empty for a managed region and for memory of a process
  * @param fileExisted whether the shared file existed before the registration and therefore has content
  * @param processMemory whether the region is memory that a process already had
@@ -31,6 +32,7 @@ public record RegionInfo(
         List<Access> access,
         long protectionDomain,
         long connection,
+        String peerIdentity,
         String path,
         boolean fileExisted,
         boolean processMemory,

@@ -13,8 +13,10 @@ import java.util.List;
  * @param protectionDomain 0: the session's default
  * @param connection 0: all connections of the protection domain may use the region. Otherwise the only connection that
  *     may use it, which must belong to that domain.
+ * @param peerIdentity SPIFFE ID that the peer of a connection must have to use the region; empty for every peer
  */
-public record RegionOptions(List<Access> access, long baseTaggedOffset, long protectionDomain, long connection) {
+public record RegionOptions(
+        List<Access> access, long baseTaggedOffset, long protectionDomain, long connection, String peerIdentity) {
 
     public RegionOptions {
         access = List.copyOf(access);
@@ -22,16 +24,16 @@ public record RegionOptions(List<Access> access, long baseTaggedOffset, long pro
 
     /** Returns options with the given rights, and defaults for the other options. */
     public static RegionOptions of(Access... access) {
-        return new RegionOptions(List.of(access), 0, 0, 0);
+        return new RegionOptions(List.of(access), 0, 0, 0, "");
     }
 
     /** Returns a copy with another tagged offset of the first byte. */
     public RegionOptions withBaseTaggedOffset(long value) {
-        return new RegionOptions(access, value, protectionDomain, connection);
+        return new RegionOptions(access, value, protectionDomain, connection, peerIdentity);
     }
 
     public RegionOptions withProtectionDomain(ProtectionDomain value) {
-        return new RegionOptions(access, baseTaggedOffset, value.id(), connection);
+        return new RegionOptions(access, baseTaggedOffset, value.id(), connection, peerIdentity);
     }
 
     /**
@@ -39,6 +41,11 @@ public record RegionOptions(List<Access> access, long baseTaggedOffset, long pro
      * domain.
      */
     public RegionOptions withConnection(Connection value) {
-        return new RegionOptions(access, baseTaggedOffset, protectionDomain, value.id());
+        return new RegionOptions(access, baseTaggedOffset, protectionDomain, value.id(), peerIdentity);
+    }
+
+    /** Returns a copy for a region that only peers with this SPIFFE ID may use, as TLS has verified it. */
+    public RegionOptions withPeerIdentity(String value) {
+        return new RegionOptions(access, baseTaggedOffset, protectionDomain, connection, value);
     }
 }

@@ -153,7 +153,8 @@ final class Regions {
                 .setSession(session.id())
                 .setProtectionDomain(options.protectionDomain())
                 .setConnection(options.connection())
-                .setBaseTaggedOffset(options.baseTaggedOffset());
+                .setBaseTaggedOffset(options.baseTaggedOffset())
+                .setPeerIdentity(options.peerIdentity());
         options.access().forEach(access -> request.addAccessValue(Protos.number(access)));
         return request;
     }

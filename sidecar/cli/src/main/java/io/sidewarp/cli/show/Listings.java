@@ -44,6 +44,8 @@ final class Listings {
             .both(">DOMAIN", "protection_domain", RegionInfo::protectionDomain)
             .column("CONNECTION", region -> region.connection() == 0 ? "any" : region.connection())
             .member("connection", RegionInfo::connection)
+            .column("PEER", region -> region.peerIdentity().isEmpty() ? "any" : region.peerIdentity())
+            .member("peer_identity", region -> !region.peerIdentity().isEmpty(), RegionInfo::peerIdentity)
             .both("SESSION", "session_name", RegionInfo::sessionName)
             .column("BACKING", Listings::backing)
             .member("path", RegionInfo::path)

@@ -5,8 +5,8 @@ package io.sidewarp.provider;
 
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionState;
+import io.sidewarp.engine.memory.RegionUser;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.engine.verbs.WrOpcode;
@@ -19,8 +19,8 @@ public final class PostChecks {
 
     private PostChecks() {}
 
-    private static boolean isSubject(@Nullable MemoryRegion region, Pd domain, long queuePair) {
-        if (region == null || region.protectionDomain() != domain || region.queuePair() != queuePair) {
+    private static boolean isSubject(@Nullable MemoryRegion region, RegionUser user) {
+        if (region == null || region.queuePair() != user.queuePair() || !user.mayUse(region)) {
             return false;
         }
         // Reads the state once, because another thread may enable the region meanwhile.
@@ -29,7 +29,7 @@ public final class PostChecks {
     }
 
     /** @param extensions whether the stream has the operations of RFC 7306 */
-    public static PostResult checkSend(Wr request, Pd domain, long queuePair, int ord, boolean extensions) {
+    public static PostResult checkSend(Wr request, RegionUser user, int ord, boolean extensions) {
         int elements = request.sgeCount();
         boolean possible = switch (request.opcode()) {
             case RDMA_WRITE, SEND -> true;
@@ -40,10 +40,7 @@ public final class PostChecks {
             case FETCH_ADD, COMPARE_SWAP ->
                 extensions && ord > 0 && (elements == 0 || elements == 1 && request.length() == Long.BYTES);
             case LOCAL_INVALIDATE, ENABLE ->
-                elements == 0
-                        && isSubject(request.subject(), domain, queuePair)
-                        && request.key() >= 0
-                        && request.key() <= MAX_KEY;
+                elements == 0 && isSubject(request.subject(), user) && request.key() >= 0 && request.key() <= MAX_KEY;
             case RECEIVE -> false;
         };
         if (!possible || request.isFlush() && (ord == 0 || request.opcode().isLocal())) {
@@ -51,26 +48,22 @@ public final class PostChecks {
         }
         boolean writes =
                 request.opcode() == WrOpcode.RDMA_READ || request.opcode().isAtomic();
-        return checkElements(request, domain, queuePair, writes ? AccessRight.LOCAL_WRITE.bit() : 0);
+        return checkElements(request, user, writes ? AccessRight.LOCAL_WRITE.bit() : 0);
     }
 
-    /** @param queuePair 0 for a shared receive queue */
-    public static PostResult checkReceive(Wr request, Pd domain, long queuePair) {
+    public static PostResult checkReceive(Wr request, RegionUser user) {
         return request.opcode() == WrOpcode.RECEIVE
-                ? checkElements(request, domain, queuePair, AccessRight.LOCAL_WRITE.bit())
+                ? checkElements(request, user, AccessRight.LOCAL_WRITE.bit())
                 : PostResult.INVALID_REQUEST;
     }
 
-    private static PostResult checkElements(Wr request, Pd domain, long queuePair, int access) {
+    private static PostResult checkElements(Wr request, RegionUser user, int access) {
         long total = 0;
         for (int i = 0; i < request.sgeCount(); i++) {
             MemoryRegion region = request.region(i);
             long offset = request.offset(i);
             long length = request.length(i);
-            boolean usable = region.protectionDomain() == domain
-                    && (region.queuePair() == 0 || region.queuePair() == queuePair)
-                    && region.isValidOrExpected()
-                    && region.allows(access);
+            boolean usable = user.mayUse(region) && region.isValidOrExpected() && region.allows(access);
             boolean inside =
                     offset >= 0 && length >= 0 && length <= region.length() && offset <= region.length() - length;
             if (!usable || !inside) {

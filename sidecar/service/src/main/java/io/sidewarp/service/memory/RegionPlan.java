@@ -8,6 +8,7 @@ import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.ProcessMemory;
 import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.memory.RegionFileMode;
+import io.sidewarp.engine.verbs.SpiffeId;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.v1.RegisterRegionRequest;
@@ -69,7 +70,11 @@ public record RegionPlan(Pd domain, RegionAttributes attributes, long queuePair,
                     "access contains ACCESS_REMOTE_INVALIDATE, which requires a region of one connection; "
                             + "set connection, or remove the right");
         }
-        return new RegionAttributes(rights, request.getBaseTaggedOffset());
+        String peer = request.getPeerIdentity();
+        if (!peer.isEmpty() && SpiffeId.parse(peer).isEmpty()) {
+            throw ApiError.invalid("peer_identity", peer, "a SPIFFE ID such as spiffe://example.org/ns/shop/sa/cart");
+        }
+        return new RegionAttributes(rights, request.getBaseTaggedOffset(), peer);
     }
 
     private static Backing shared(RegisterRegionRequest request, boolean sharedVolume) {

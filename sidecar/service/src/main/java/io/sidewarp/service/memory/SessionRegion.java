@@ -37,7 +37,8 @@ public record SessionRegion(
                 .setState(state(region.state()))
                 .setSessionName(sessionName)
                 .setFileExisted(existed)
-                .setProcessMemory(region.isOfProcess());
+                .setProcessMemory(region.isOfProcess())
+                .setPeerIdentity(region.peer());
         for (AccessRight right : AccessRight.values()) {
             if (region.access().contains(right)) {
                 builder.addAccess(access(right));

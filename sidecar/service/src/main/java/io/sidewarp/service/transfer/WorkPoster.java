@@ -8,9 +8,11 @@ import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionState;
+import io.sidewarp.engine.memory.RegionUser;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.StreamError;
+import io.sidewarp.engine.verbs.TlsAttributes;
 import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.service.error.ApiError;
@@ -118,7 +120,8 @@ final class WorkPoster {
             case QUEUE_FULL -> sharedQueueFull(queue);
             case INVALID_STATE -> Refusal.flushed("shared receive queue " + queue.id() + " was destroyed");
             case INVALID_REQUEST -> {
-                Refusal refusal = explainElements(item, "the shared receive queue", queue.domain(), 0, true);
+                Refusal refusal =
+                        explainElements(item, "the shared receive queue", new RegionUser(queue.domain(), 0), true);
                 yield refusal != null ? refusal : Refusal.invalid("the device refused the receive");
             }
         };
@@ -249,8 +252,7 @@ final class WorkPoster {
         }
         boolean requests = opcode == WrOpcode.RDMA_READ || opcode.isAtomic();
         boolean writes = requests || opcode == WrOpcode.RECEIVE;
-        Refusal refusal = explainElements(
-                item, "the connection", work.domain(), work.queuePair().number(), writes);
+        Refusal refusal = explainElements(item, "the connection", user(work), writes);
         if (refusal != null) {
             return refusal;
         }
@@ -263,6 +265,14 @@ final class WorkPoster {
                     + " switched off here (sidewarp.extensions), or the peer is too old");
         }
         return Refusal.invalid("the device refused the work request");
+    }
+
+    private static RegionUser user(ConnectionWork work) {
+        TlsAttributes tls = work.queuePair().attributes().tls();
+        return new RegionUser(
+                work.domain(),
+                work.queuePair().number(),
+                tls == null ? "" : tls.peer().id().toString());
     }
 
     private static boolean isExtension(WrOpcode opcode) {
@@ -295,9 +305,8 @@ final class WorkPoster {
      * Returns the refusal for an invalid element of a work request, or null.
      *
      * @param where name of the target in messages
-     * @param queuePair the engine's number of the queue pair, 0 for a shared receive queue
      */
-    private @Nullable Refusal explainElements(WorkItem item, String where, Pd domain, long queuePair, boolean writes) {
+    private @Nullable Refusal explainElements(WorkItem item, String where, RegionUser user, boolean writes) {
         long total = 0;
         for (int i = 0; i < item.sgeCount; i++) {
             SessionRegion region = memory.find(item.regions[i]);
@@ -306,7 +315,7 @@ final class WorkPoster {
             }
             Refusal refusal = explain(region, item.offsets[i], item.lengths[i], writes);
             if (refusal == null) {
-                refusal = explainAssociation(region, where, domain, queuePair);
+                refusal = explainAssociation(region, where, user);
             }
             if (refusal != null) {
                 return refusal;
@@ -344,16 +353,25 @@ final class WorkPoster {
         return null;
     }
 
-    private static @Nullable Refusal explainAssociation(
-            SessionRegion registered, String where, Pd domain, long queuePair) {
+    private static @Nullable Refusal explainAssociation(SessionRegion registered, String where, RegionUser user) {
         MemoryRegion region = registered.region();
+        Pd domain = user.protectionDomain();
         if (region.protectionDomain() != domain) {
             return Refusal.protection(
                     Status.Code.PERMISSION_DENIED,
                     "region " + registered.id() + " is in protection domain "
                             + region.protectionDomain().id() + ", " + where + " in " + domain.id() + "; use the same");
         }
-        if (region.queuePair() != 0 && region.queuePair() != queuePair) {
+        if (!region.peer().isEmpty() && !region.peer().equals(user.peer())) {
+            return Refusal.protection(
+                    Status.Code.PERMISSION_DENIED,
+                    "region " + registered.id() + " was registered for the peer " + region.peer() + " only, and "
+                            + (user.peer().isEmpty()
+                                    ? "TLS has verified no peer of " + where
+                                    : "the peer is " + user.peer())
+                            + "; use a region without peer_identity");
+        }
+        if (region.queuePair() != 0 && region.queuePair() != user.queuePair()) {
             return Refusal.protection(
                     Status.Code.PERMISSION_DENIED,
                     "region " + registered.id() + " was registered for connection " + registered.connection()

@@ -191,6 +191,11 @@ final class KernelDevice implements Device {
                     "a device of the kernel has no regions of a single connection, and none that a peer may"
                             + " invalidate; register the region for the protection domain, without this right");
         }
+        if (!attributes.peer().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "devices of the kernel speak no TLS, so they know the identity of no peer;"
+                            + " register the region without peer_identity, or use a sidecar with the provider software");
+        }
         if (access.contains(AccessRight.REMOTE_ATOMIC)) {
             throw new IllegalArgumentException("this device has no atomic operations; drop the right to them");
         }

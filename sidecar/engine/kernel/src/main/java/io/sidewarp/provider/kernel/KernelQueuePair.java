@@ -6,6 +6,7 @@ package io.sidewarp.provider.kernel;
 import static io.sidewarp.provider.kernel.Native.INT;
 import static io.sidewarp.provider.kernel.Native.LONG;
 
+import io.sidewarp.engine.memory.RegionUser;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
@@ -41,6 +42,7 @@ final class KernelQueuePair extends ProviderQueuePair implements CompletionRoute
 
     private final KernelDevice device;
     private final KernelDomain domain;
+    private final RegionUser regionUser;
     private final KernelCompletionQueue sendCompletions;
     private final KernelCompletionQueue receiveCompletions;
     private final @Nullable KernelSharedReceiveQueue sharedReceives;
@@ -68,6 +70,7 @@ final class KernelQueuePair extends ProviderQueuePair implements CompletionRoute
         super(number);
         this.device = device;
         this.domain = domain;
+        this.regionUser = new RegionUser(domain.facade(), number);
         this.sendCompletions = (KernelCompletionQueue) wanted.sendCompletions();
         this.receiveCompletions = (KernelCompletionQueue) wanted.receiveCompletions();
         this.sharedReceives = (KernelSharedReceiveQueue) wanted.sharedReceives();
@@ -180,8 +183,8 @@ final class KernelQueuePair extends ProviderQueuePair implements CompletionRoute
             if (!takesSends()) {
                 return PostResult.INVALID_STATE;
             }
-            PostResult check = PostChecks.checkSend(
-                    request, domain.facade(), number(), attributes().ord(), false);
+            PostResult check =
+                    PostChecks.checkSend(request, regionUser, attributes().ord(), false);
             if (check != PostResult.POSTED || !possible) {
                 return PostResult.INVALID_REQUEST;
             }
@@ -194,7 +197,7 @@ final class KernelQueuePair extends ProviderQueuePair implements CompletionRoute
         if (!takesReceives()) {
             return PostResult.INVALID_STATE;
         }
-        PostResult check = PostChecks.checkReceive(request, domain.facade(), number());
+        PostResult check = PostChecks.checkReceive(request, regionUser);
         if (check != PostResult.POSTED || isShared() || request.sgeCount() > maxSge) {
             return PostResult.INVALID_REQUEST;
         }

@@ -6,6 +6,7 @@ package io.sidewarp.provider.kernel;
 import static io.sidewarp.provider.kernel.Native.INT;
 
 import io.sidewarp.engine.memory.Pd;
+import io.sidewarp.engine.memory.RegionUser;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.Srq;
 import io.sidewarp.engine.verbs.Wr;
@@ -21,6 +22,7 @@ final class KernelSharedReceiveQueue implements Srq {
 
     private final KernelDevice device;
     private final KernelDomain domain;
+    private final RegionUser user;
     private final long number;
     private final long srq;
     private final int maxSge;
@@ -35,6 +37,7 @@ final class KernelSharedReceiveQueue implements Srq {
             KernelDevice device, KernelDomain domain, long number, int capacity, int maxSge, long srq) {
         this.device = device;
         this.domain = domain;
+        this.user = new RegionUser(domain.facade(), 0);
         this.number = number;
         this.srq = srq;
         this.maxSge = maxSge;
@@ -73,7 +76,7 @@ final class KernelSharedReceiveQueue implements Srq {
         if (closed) {
             return PostResult.INVALID_STATE;
         }
-        PostResult check = PostChecks.checkReceive(request, domain.facade(), 0);
+        PostResult check = PostChecks.checkReceive(request, user);
         if (check != PostResult.POSTED || request.sgeCount() > maxSge) {
             return PostResult.INVALID_REQUEST;
         }

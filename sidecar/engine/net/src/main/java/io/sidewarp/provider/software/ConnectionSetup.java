@@ -20,6 +20,7 @@ import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.ReadDepths;
 import io.sidewarp.engine.verbs.SecurityPolicy;
+import io.sidewarp.engine.verbs.TlsAttributes;
 import java.net.InetSocketAddress;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
@@ -142,15 +143,28 @@ public abstract class ConnectionSetup {
         };
     }
 
-    /** Puts the RDMAP stream on top of a lower layer that is ready. */
+    /** Puts the RDMAP stream on top of a lower layer that is ready, without TLS. */
     protected final RdmapStream attachStream(
             SoftwareQueuePair queuePair, LowerLayer lower, int ird, int ord, Consumer<UpperLayer> attach) {
+        return attachStream(queuePair, lower, null, ird, ord, attach);
+    }
+
+    /** Puts the RDMAP stream on top of a lower layer that is ready. */
+    final RdmapStream attachStream(
+            SoftwareQueuePair queuePair,
+            LowerLayer lower,
+            @Nullable TlsAttributes tls,
+            int ird,
+            int ord,
+            Consumer<UpperLayer> attach) {
+        if (tls != null) {
+            queuePair.setPeer(tls.peer().id().toString());
+        }
         RdmapStream stream = device.streamMaker()
                 .apply(
                         lower,
                         new StreamSettings(
-                                queuePair.number(),
-                                queuePair.protectionDomain(),
+                                queuePair.regionUser(),
                                 device.stags(),
                                 queuePair.sendQueue(),
                                 queuePair.receives(),

@@ -174,7 +174,8 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
         }
         listener.onEstablished(transport);
         try {
-            RdmapStream stream = attachStream(queuePair, mpa, agreed.ird(), agreed.ord(), mpa::attach);
+            RdmapStream stream =
+                    attachStream(queuePair, mpa, transport.tlsAttributes(), agreed.ird(), agreed.ord(), mpa::attach);
             if (agreed.rtrBySend()) {
                 stream.expectReadySend();
             }

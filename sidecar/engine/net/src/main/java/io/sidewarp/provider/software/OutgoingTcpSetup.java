@@ -231,7 +231,8 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
         }
         try {
             holdOutput(connection);
-            RdmapStream stream = attachStream(queuePair(), connection, agreed.ird(), agreed.ord(), connection::attach);
+            RdmapStream stream = attachStream(
+                    queuePair(), connection, below.tlsAttributes(), agreed.ird(), agreed.ord(), connection::attach);
             established(stream, agreed.error(), agreed.peer(), agreed.rtr(), attributes(below, agreed, stream, true));
         } catch (RuntimeException | Error e) {
             failHere(e);

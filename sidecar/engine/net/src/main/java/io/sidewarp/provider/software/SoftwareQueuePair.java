@@ -5,6 +5,7 @@ package io.sidewarp.provider.software;
 
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.memory.Pd;
+import io.sidewarp.engine.memory.RegionUser;
 import io.sidewarp.engine.rdmap.CompletionSink;
 import io.sidewarp.engine.rdmap.RdmapControl;
 import io.sidewarp.engine.rdmap.RdmapStream;
@@ -44,6 +45,7 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
 
     private final SoftwareDevice device;
     private final Pd protectionDomain;
+    private volatile RegionUser regionUser;
     private final SoftwareCompletionQueue sendCompletions;
     private final SoftwareCompletionQueue receiveCompletions;
     private final WqeQueue sendQueue;
@@ -70,6 +72,7 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
         super(number);
         this.device = device;
         this.protectionDomain = wanted.protectionDomain();
+        this.regionUser = new RegionUser(protectionDomain, number);
         this.sendCompletions = (SoftwareCompletionQueue) wanted.sendCompletions();
         this.receiveCompletions = (SoftwareCompletionQueue) wanted.receiveCompletions();
         this.sendQueue = new WqeQueue(wanted.sendQueue());
@@ -85,8 +88,14 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
         }
     }
 
-    Pd protectionDomain() {
-        return protectionDomain;
+    /** Returns this queue pair as a user of regions. */
+    RegionUser regionUser() {
+        return regionUser;
+    }
+
+    /** Sets the verified identity of the peer, before the stream begins. Runs on the event loop. */
+    void setPeer(String peer) {
+        regionUser = new RegionUser(protectionDomain, number(), peer);
     }
 
     WqeQueue sendQueue() {
@@ -120,7 +129,7 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
         if (!takesSends()) {
             return PostResult.INVALID_STATE;
         }
-        PostResult check = PostChecks.checkSend(request, protectionDomain, number(), ord, extensions);
+        PostResult check = PostChecks.checkSend(request, regionUser, ord, extensions);
         if (check != PostResult.POSTED) {
             return check;
         }
@@ -142,7 +151,7 @@ public final class SoftwareQueuePair extends ProviderQueuePair implements Comple
         if (sharedReceives != null) {
             return PostResult.INVALID_REQUEST;
         }
-        PostResult check = PostChecks.checkReceive(request, protectionDomain, number());
+        PostResult check = PostChecks.checkReceive(request, regionUser);
         if (check != PostResult.POSTED) {
             return check;
         }

@@ -4,6 +4,7 @@
 package io.sidewarp.provider.software;
 
 import io.sidewarp.engine.memory.Pd;
+import io.sidewarp.engine.memory.RegionUser;
 import io.sidewarp.engine.rdmap.SharedReceives;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.Srq;
@@ -16,12 +17,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class SoftwareSharedReceiveQueue implements Srq {
 
     private final Pd domain;
+    private final RegionUser user;
     private final SharedReceives receives;
     private final AtomicInteger users = new AtomicInteger();
     private volatile boolean closed;
 
     SoftwareSharedReceiveQueue(Pd domain, int capacity) {
         this.domain = domain;
+        this.user = new RegionUser(domain, 0);
         this.receives = new SharedReceives(capacity);
         domain.retainSharedReceiveQueue();
     }
@@ -39,7 +42,7 @@ final class SoftwareSharedReceiveQueue implements Srq {
         if (closed) {
             return PostResult.INVALID_STATE;
         }
-        PostResult check = PostChecks.checkReceive(request, domain, 0);
+        PostResult check = PostChecks.checkReceive(request, user);
         if (check != PostResult.POSTED) {
             return check;
         }

@@ -43,8 +43,7 @@ final class SoftwareQueuePairTest {
         RdmapStream stream = new RdmapStream(
                 wire,
                 new StreamSettings(
-                        queuePair.number(),
-                        queuePair.protectionDomain(),
+                        queuePair.regionUser(),
                         device.stags(),
                         queuePair.sendQueue(),
                         queuePair.receives(),

@@ -5,8 +5,8 @@ package io.sidewarp.engine.ddp;
 
 import io.sidewarp.engine.memory.AccessCheck;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionFault;
+import io.sidewarp.engine.memory.RegionUser;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.memory.TaggedAccess;
 import io.sidewarp.engine.memory.WireBuffer;
@@ -27,8 +27,7 @@ public final class DdpReceiver {
     private final UntaggedHeaderFlyweight untagged = new UntaggedHeaderFlyweight();
     private final DdpUser user;
     private final StagTable stags;
-    private final Pd protectionDomain;
-    private final long queuePair;
+    private final RegionUser regionUser;
     private final int[] expectedMsn;
     /** For each queue number: true after a part of a message has arrived. */
     private final boolean[] insideUntagged;
@@ -39,19 +38,18 @@ public final class DdpReceiver {
     private int segmentLength;
 
     /**
-     * @param queuePair number of the stream's queue pair, for STags that are bound to one stream
+     * @param regionUser the stream, for STags that are restricted to some streams
      * @param queues number of queues; queue numbers 0 to {@code queues - 1} exist
      */
-    public DdpReceiver(DdpUser user, StagTable stags, Pd protectionDomain, long queuePair, int queues) {
-        this(user, stags, protectionDomain, queuePair, queues, DdpSender.FIRST_MSN);
+    public DdpReceiver(DdpUser user, StagTable stags, RegionUser regionUser, int queues) {
+        this(user, stags, regionUser, queues, DdpSender.FIRST_MSN);
     }
 
     /** Creates a receiver that expects the given MSN on every queue number. */
-    DdpReceiver(DdpUser user, StagTable stags, Pd protectionDomain, long queuePair, int queues, int msn) {
+    DdpReceiver(DdpUser user, StagTable stags, RegionUser regionUser, int queues, int msn) {
         this.user = user;
         this.stags = stags;
-        this.protectionDomain = protectionDomain;
-        this.queuePair = queuePair;
+        this.regionUser = regionUser;
         this.expectedMsn = new int[queues];
         this.insideUntagged = new boolean[queues];
         Arrays.fill(expectedMsn, msn);
@@ -134,7 +132,7 @@ public final class DdpReceiver {
         if (payload > 0) {
             MemoryRegion region = stags.lookup(tagged.stag());
             long to = tagged.to();
-            AccessCheck check = TaggedAccess.check(region, protectionDomain, queuePair, requiredAccess, to, payload);
+            AccessCheck check = TaggedAccess.check(region, regionUser, requiredAccess, to, payload);
             if (check != AccessCheck.OK || region == null) {
                 return toError(check);
             }

@@ -61,12 +61,7 @@ final class AtomicResponder {
         }
         MemoryRegion region = settings.stags().lookup(request.remoteStag());
         AccessCheck check = TaggedAccess.check(
-                region,
-                settings.protectionDomain(),
-                settings.queuePair(),
-                AccessRight.REMOTE_ATOMIC.bit(),
-                request.remoteTo(),
-                Long.BYTES);
+                region, settings.user(), AccessRight.REMOTE_ATOMIC.bit(), request.remoteTo(), Long.BYTES);
         if (check != AccessCheck.OK || region == null) {
             return RdmapError.of(check);
         }

@@ -12,8 +12,8 @@ import io.sidewarp.engine.ddp.UntaggedHeaderFlyweight;
 import io.sidewarp.engine.memory.AccessCheck;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.memory.Pd;
 import io.sidewarp.engine.memory.RegionFault;
+import io.sidewarp.engine.memory.RegionUser;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.memory.TaggedAccess;
 import io.sidewarp.engine.memory.WireBuffer;
@@ -38,8 +38,7 @@ final class InboundMessages implements DdpUser {
 
     private final RdmapStream stream;
     private final StagTable stags;
-    private final Pd protectionDomain;
-    private final long queuePair;
+    private final RegionUser user;
     private final Receives receives;
     private final CompletionSink completions;
     private final StreamCounters counters;
@@ -79,8 +78,7 @@ final class InboundMessages implements DdpUser {
             InboundRequests inboundRequests) {
         this.stream = stream;
         this.stags = settings.stags();
-        this.protectionDomain = settings.protectionDomain();
-        this.queuePair = settings.queuePair();
+        this.user = settings.user();
         this.receives = settings.receives();
         this.completions = settings.completions();
         this.counters = counters;
@@ -92,7 +90,7 @@ final class InboundMessages implements DdpUser {
         this.atomics = new AtomicResponder(settings);
         this.extensions = stream.extensions();
         int queues = extensions ? RdmapControl.QUEUES : RdmapControl.QUEUES_WITHOUT_EXTENSIONS;
-        this.receiver = new DdpReceiver(this, stags, protectionDomain, queuePair, queues);
+        this.receiver = new DdpReceiver(this, stags, user, queues);
         Arrays.fill(unfinished, NO_OPCODE);
     }
 
@@ -298,8 +296,7 @@ final class InboundMessages implements DdpUser {
      */
     private @Nullable ProtocolError invalidate(int stag) {
         MemoryRegion region = stags.lookup(stag);
-        AccessCheck check =
-                TaggedAccess.checkAssociation(region, protectionDomain, queuePair, AccessRight.REMOTE_INVALIDATE.bit());
+        AccessCheck check = TaggedAccess.checkAssociation(region, user, AccessRight.REMOTE_INVALIDATE.bit());
         if (region == null || check == AccessCheck.INVALID_STAG) {
             return RdmapError.STAG_NOT_INVALIDATED;
         }
@@ -318,12 +315,7 @@ final class InboundMessages implements DdpUser {
         if (readRequest.rdmaRdSz() > 0) {
             source = stags.lookup(readRequest.srcStag());
             AccessCheck check = TaggedAccess.check(
-                    source,
-                    protectionDomain,
-                    queuePair,
-                    AccessRight.REMOTE_READ.bit(),
-                    readRequest.srcTo(),
-                    readRequest.rdmaRdSz());
+                    source, user, AccessRight.REMOTE_READ.bit(), readRequest.srcTo(), readRequest.rdmaRdSz());
             if (check != AccessCheck.OK) {
                 rejectReadRequest(RdmapError.of(check), header);
                 return;
@@ -444,7 +436,7 @@ final class InboundMessages implements DdpUser {
 
     /** Describes the right that a valid STag of this stream lacks, or returns an empty text. */
     private String missingRight(int stag, AccessRight right) {
-        AccessCheck check = TaggedAccess.checkAssociation(stags.lookup(stag), protectionDomain, queuePair, right.bit());
+        AccessCheck check = TaggedAccess.checkAssociation(stags.lookup(stag), user, right.bit());
         return check == AccessCheck.NO_RIGHT ? "; the region was registered without " + right : "";
     }
 

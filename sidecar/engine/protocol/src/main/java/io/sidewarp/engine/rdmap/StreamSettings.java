@@ -4,13 +4,13 @@
 package io.sidewarp.engine.rdmap;
 
 import io.sidewarp.engine.memory.AtomicUnit;
-import io.sidewarp.engine.memory.Pd;
+import io.sidewarp.engine.memory.RegionUser;
 import io.sidewarp.engine.memory.StagTable;
 
 /**
  * Parts and limits of a stream.
  *
- * @param queuePair number of the queue pair of the stream
+ * @param user the stream as a user of regions
  * @param ird inbound RDMA Read Requests and Atomic Requests that are taken at a time, 0 for none
  * @param ord outbound RDMA Read Requests and Atomic Requests at a time, 0 for none
  * @param maxShortSegments most short segments that an inbound message may have before its last segment
@@ -18,8 +18,7 @@ import io.sidewarp.engine.memory.StagTable;
  * @param extensions whether the messages of RFC 7306 are in use
  */
 public record StreamSettings(
-        long queuePair,
-        Pd protectionDomain,
+        RegionUser user,
         StagTable stags,
         WqeQueue sendQueue,
         Receives receives,

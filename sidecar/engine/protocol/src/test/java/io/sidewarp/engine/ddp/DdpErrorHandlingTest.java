@@ -7,6 +7,7 @@ import static io.sidewarp.engine.testing.Octets.hex;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.memory.RegionUser;
 import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.testing.RecordingDdpUser;
 import io.sidewarp.engine.testing.SenderUpper;
@@ -26,7 +27,8 @@ class DdpErrorHandlingTest {
     private final DdpSender sender = new DdpSender(3);
     private final SenderUpper upper = new SenderUpper(wire, sender);
     private final RecordingDdpUser user = new RecordingDdpUser(3);
-    private final DdpReceiver receiver = new DdpReceiver(user, memory.stags(), memory.protectionDomain(), 1, 3);
+    private final DdpReceiver receiver =
+            new DdpReceiver(user, memory.stags(), new RegionUser(memory.protectionDomain(), 1), 3);
 
     @Test
     @Requirement({"DDP-6.2-01", "DDP-6.2.2-03", "DDP-6.2.2-04"})

@@ -17,6 +17,7 @@ import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.Pd;
+import io.sidewarp.engine.memory.RegionUser;
 import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.testing.RecordingDdpUser;
 import io.sidewarp.engine.testing.RecordingDdpUser.Delivery;
@@ -39,7 +40,7 @@ class DdpTaggedReceiverTest {
 
     private final RecordingDdpUser user = new RecordingDdpUser(3);
     private final DdpReceiver receiver =
-            new DdpReceiver(user, memory.stags(), memory.protectionDomain(), QUEUE_PAIR, 3);
+            new DdpReceiver(user, memory.stags(), new RegionUser(memory.protectionDomain(), QUEUE_PAIR), 3);
     private final MemoryRegion region = memory.region(LENGTH);
 
     private void input(byte[]... segments) {

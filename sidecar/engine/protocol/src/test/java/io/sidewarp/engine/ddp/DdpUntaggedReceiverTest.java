@@ -14,6 +14,7 @@ import static io.sidewarp.engine.testing.Ulpdus.untagged;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.memory.RegionUser;
 import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.testing.RecordingDdpUser;
 import io.sidewarp.engine.testing.RecordingDdpUser.Delivery;
@@ -34,7 +35,8 @@ class DdpUntaggedReceiverTest {
     private final TestMemory memory = new TestMemory();
 
     private final RecordingDdpUser user = new RecordingDdpUser(3);
-    private final DdpReceiver receiver = new DdpReceiver(user, memory.stags(), memory.protectionDomain(), 1, 3);
+    private final DdpReceiver receiver =
+            new DdpReceiver(user, memory.stags(), new RegionUser(memory.protectionDomain(), 1), 3);
 
     private void input(byte[]... segments) {
         input(receiver, segments);
@@ -119,7 +121,8 @@ class DdpUntaggedReceiverTest {
     @Test
     @Requirement("DDP-4.3-03")
     void theMsnAfterTheLargestIs0() {
-        DdpReceiver late = new DdpReceiver(user, memory.stags(), memory.protectionDomain(), 1, 1, 0xFFFF_FFFE);
+        DdpReceiver late =
+                new DdpReceiver(user, memory.stags(), new RegionUser(memory.protectionDomain(), 1), 1, 0xFFFF_FFFE);
         for (int i = 0; i < 4; i++) {
             user.post(0, 8);
         }

@@ -6,6 +6,7 @@ package io.sidewarp.engine.testing;
 import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.RegionUser;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.rdmap.Receives;
 import io.sidewarp.engine.rdmap.StreamSettings;
@@ -34,8 +35,7 @@ public final class Endpoint implements AutoCloseable {
         stream = new RdmapStream(
                 llp,
                 new StreamSettings(
-                        queuePair,
-                        memory.protectionDomain(),
+                        new RegionUser(memory.protectionDomain(), queuePair),
                         memory.stags(),
                         sendQueue,
                         options.sharedReceives() == null

@@ -6,6 +6,7 @@ package io.sidewarp.engine.fuzz;
 import io.sidewarp.engine.ddp.DdpReceiver;
 import io.sidewarp.engine.fuzz.GuardedRegions.Kind;
 import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.RegionUser;
 import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.testing.Octets;
 import io.sidewarp.engine.testing.RecordingDdpUser;
@@ -32,7 +33,10 @@ final class DdpFuzzer {
     private final RecordingDdpUser user = new RecordingDdpUser(QUEUES);
     private final PeerTraffic peer = new PeerTraffic(REGIONS);
     private final DdpReceiver receiver = new DdpReceiver(
-            user, REGIONS.memory().stags(), REGIONS.memory().protectionDomain(), GuardedRegions.QUEUE_PAIR, QUEUES);
+            user,
+            REGIONS.memory().stags(),
+            new RegionUser(REGIONS.memory().protectionDomain(), GuardedRegions.QUEUE_PAIR),
+            QUEUES);
     private final int[] delivered = new int[QUEUES];
     private boolean failed;
 

@@ -39,6 +39,7 @@ public final class MemoryRegion {
     private final long baseTaggedOffset;
     private final long length;
     private final long queuePair;
+    private final String peer;
     private final int accessBits;
     private final Set<AccessRight> access;
     private final Pd protectionDomain;
@@ -68,6 +69,7 @@ public final class MemoryRegion {
         this.accessBits = AccessRight.mask(access);
         this.baseTaggedOffset = attributes.baseTaggedOffset();
         this.queuePair = queuePair;
+        this.peer = attributes.peer();
     }
 
     /** Current STag. {@link #enable} with another key changes the STag. */
@@ -106,6 +108,11 @@ public final class MemoryRegion {
     /** The only queue pair that may use the region, or 0 for all queue pairs of the domain. */
     public long queuePair() {
         return queuePair;
+    }
+
+    /** Identity that the peer of a stream must have to use the region, or empty for all peers. */
+    public String peer() {
+        return peer;
     }
 
     public RegionState state() {

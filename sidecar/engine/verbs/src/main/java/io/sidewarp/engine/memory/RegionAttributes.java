@@ -10,10 +10,16 @@ import java.util.Set;
  *
  * @param access rights; an empty set permits neither remote access nor local placement
  * @param baseTaggedOffset tagged offset of the region's first byte, unsigned
+ * @param peer identity that the peer of a stream must have, as TLS has verified it; empty for no restriction
  */
-public record RegionAttributes(Set<AccessRight> access, long baseTaggedOffset) {
+public record RegionAttributes(Set<AccessRight> access, long baseTaggedOffset, String peer) {
 
     public RegionAttributes {
         access = Set.copyOf(access);
+    }
+
+    /** Creates the attributes of a region for all peers. */
+    public RegionAttributes(Set<AccessRight> access, long baseTaggedOffset) {
+        this(access, baseTaggedOffset, "");
     }
 }

@@ -18,20 +18,14 @@ public final class TaggedAccess {
      * wrap, bounds.
      *
      * @param region result of {@link StagTable#lookup(int)}
-     * @param protectionDomain protection domain of the stream
-     * @param queuePair number of the stream's queue pair
+     * @param user the stream
      * @param accessBits required rights ({@link AccessRight#bit()})
      * @param taggedOffset tagged offset of the first byte, unsigned
      * @param length bytes, 0 to 2^63-1
      */
     public static AccessCheck check(
-            @Nullable MemoryRegion region,
-            Pd protectionDomain,
-            long queuePair,
-            int accessBits,
-            long taggedOffset,
-            long length) {
-        AccessCheck association = checkAssociation(region, protectionDomain, queuePair, accessBits);
+            @Nullable MemoryRegion region, RegionUser user, int accessBits, long taggedOffset, long length) {
+        AccessCheck association = checkAssociation(region, user, accessBits);
         if (association != AccessCheck.OK || region == null) {
             return association;
         }
@@ -45,13 +39,11 @@ public final class TaggedAccess {
      * Checks the use of an STag without a range, for an invalidation by the peer (RFC 5040 section 7.2, last paragraph
      * but one).
      */
-    public static AccessCheck checkAssociation(
-            @Nullable MemoryRegion region, Pd protectionDomain, long queuePair, int accessBits) {
+    public static AccessCheck checkAssociation(@Nullable MemoryRegion region, RegionUser user, int accessBits) {
         if (region == null || !region.isValid()) {
             return AccessCheck.INVALID_STAG;
         }
-        if (region.protectionDomain() != protectionDomain
-                || (region.queuePair() != 0 && region.queuePair() != queuePair)) {
+        if (!user.mayUse(region)) {
             return AccessCheck.NOT_ASSOCIATED;
         }
         return region.allows(accessBits) ? AccessCheck.OK : AccessCheck.NO_RIGHT;

@@ -73,13 +73,13 @@ class DataPathAllocationTest {
             throws RegionFault {
         int stag = registered.stag();
         int bits = AccessRight.mask(AccessRight.REMOTE_READ, AccessRight.REMOTE_WRITE);
+        RegionUser user = new RegionUser(registered.protectionDomain(), 1);
         long copied = 0;
         for (int i = 0; i < operations; i++) {
             int length = 1 + i % 1500;
             long offset = i % 60_000;
             MemoryRegion region = stags.lookup(stag);
-            AccessCheck check = TaggedAccess.check(
-                    region, registered.protectionDomain(), 1, bits, registered.baseTaggedOffset() + offset, length);
+            AccessCheck check = TaggedAccess.check(region, user, bits, registered.baseTaggedOffset() + offset, length);
             if (region != null && check == AccessCheck.OK) {
                 region.place(offset, buffer, 0, length);
                 region.fetch(offset, buffer, 0, length);

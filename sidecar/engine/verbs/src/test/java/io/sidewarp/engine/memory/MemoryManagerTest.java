@@ -131,7 +131,8 @@ class MemoryManagerTest {
                 payload.putLong(i, 0x0101010101010101L * (1 + placed % 100));
             }
             MemoryRegion region = stags.lookup(stag);
-            if (TaggedAccess.check(region, domain, 1, REMOTE_WRITE.bit(), 0, payload.capacity()) == AccessCheck.OK) {
+            if (TaggedAccess.check(region, new RegionUser(domain, 1), REMOTE_WRITE.bit(), 0, payload.capacity())
+                    == AccessCheck.OK) {
                 try {
                     for (int part = 0; part < 16; part++) {
                         region.place(part * 4096L, payload, 0, payload.capacity());

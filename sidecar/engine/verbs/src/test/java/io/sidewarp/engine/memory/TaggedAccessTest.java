@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,7 @@ class TaggedAccessTest {
     private static final long QP = 3;
 
     private final Pd domain = new Pd(1);
+    private final RegionUser user = new RegionUser(domain, QP);
     private final ManagedBacking memory = ManagedBacking.allocate(LENGTH);
 
     @AfterEach
@@ -115,7 +117,7 @@ class TaggedAccessTest {
         MemoryRegion region = region(BASE, 0, REMOTE_WRITE);
         Pd sameNumber = new Pd(domain.id());
 
-        assertThat(TaggedAccess.check(region, sameNumber, QP, REMOTE_WRITE.bit(), BASE, 1))
+        assertThat(TaggedAccess.check(region, new RegionUser(sameNumber, QP), REMOTE_WRITE.bit(), BASE, 1))
                 .isEqualTo(AccessCheck.NOT_ASSOCIATED);
     }
 
@@ -125,8 +127,25 @@ class TaggedAccessTest {
         MemoryRegion region = region(BASE, QP, REMOTE_WRITE);
 
         assertThat(check(region, BASE, 1)).isEqualTo(AccessCheck.OK);
-        assertThat(TaggedAccess.check(region, domain, QP + 1, REMOTE_WRITE.bit(), BASE, 1))
+        assertThat(TaggedAccess.check(region, new RegionUser(domain, QP + 1), REMOTE_WRITE.bit(), BASE, 1))
                 .isEqualTo(AccessCheck.NOT_ASSOCIATED);
+    }
+
+    @Test
+    void aStagOfOnePeerIsUnusableForOtherPeersAndWithoutVerifiedPeer() {
+        String cart = "spiffe://example.org/ns/shop/sa/cart";
+        MemoryRegion region =
+                new MemoryRegion(1, domain, memory, new RegionAttributes(EnumSet.of(REMOTE_WRITE), BASE, cart), 0);
+
+        assertThat(check(new RegionUser(domain, QP, cart), region)).isEqualTo(AccessCheck.OK);
+        assertThat(check(new RegionUser(domain, QP + 1, cart), region)).isEqualTo(AccessCheck.OK);
+        for (String other : List.of("", cart + "s", cart.substring(1), "spiffe://example.net/ns/shop/sa/cart")) {
+            assertThat(check(new RegionUser(domain, QP, other), region)).isEqualTo(AccessCheck.NOT_ASSOCIATED);
+        }
+    }
+
+    private static AccessCheck check(RegionUser stream, MemoryRegion region) {
+        return TaggedAccess.check(region, stream, REMOTE_WRITE.bit(), BASE, 1);
     }
 
     @Test
@@ -139,7 +158,7 @@ class TaggedAccessTest {
                 EnumSet.of(REMOTE_READ, REMOTE_WRITE))) {
             MemoryRegion region = region(BASE, 0, given.toArray(AccessRight[]::new));
             for (AccessRight wanted : EnumSet.of(REMOTE_READ, REMOTE_WRITE)) {
-                assertThat(TaggedAccess.check(region, domain, QP, wanted.bit(), BASE, 1))
+                assertThat(TaggedAccess.check(region, user, wanted.bit(), BASE, 1))
                         .isEqualTo(given.contains(wanted) ? AccessCheck.OK : AccessCheck.NO_RIGHT);
             }
         }
@@ -150,16 +169,13 @@ class TaggedAccessTest {
         MemoryRegion region = region(BASE, QP, REMOTE_READ);
         Pd other = new Pd(2);
 
-        assertThat(TaggedAccess.check(region, other, QP, REMOTE_WRITE.bit(), -1, 2))
+        assertThat(TaggedAccess.check(region, new RegionUser(other, QP), REMOTE_WRITE.bit(), -1, 2))
                 .isEqualTo(AccessCheck.NOT_ASSOCIATED);
-        assertThat(TaggedAccess.check(region, domain, QP, REMOTE_WRITE.bit(), -1, 2))
-                .isEqualTo(AccessCheck.NO_RIGHT);
-        assertThat(TaggedAccess.check(region, domain, QP, REMOTE_READ.bit(), -1, 2))
-                .isEqualTo(AccessCheck.WRAP);
-        assertThat(TaggedAccess.check(region, domain, QP, REMOTE_READ.bit(), -1, 1))
-                .isEqualTo(AccessCheck.BOUNDS);
+        assertThat(TaggedAccess.check(region, user, REMOTE_WRITE.bit(), -1, 2)).isEqualTo(AccessCheck.NO_RIGHT);
+        assertThat(TaggedAccess.check(region, user, REMOTE_READ.bit(), -1, 2)).isEqualTo(AccessCheck.WRAP);
+        assertThat(TaggedAccess.check(region, user, REMOTE_READ.bit(), -1, 1)).isEqualTo(AccessCheck.BOUNDS);
         region.invalidate();
-        assertThat(TaggedAccess.check(region, other, QP, REMOTE_WRITE.bit(), -1, 2))
+        assertThat(TaggedAccess.check(region, new RegionUser(other, QP), REMOTE_WRITE.bit(), -1, 2))
                 .isEqualTo(AccessCheck.INVALID_STAG);
     }
 
@@ -168,15 +184,16 @@ class TaggedAccessTest {
         MemoryRegion region = region(BASE, QP, REMOTE_INVALIDATE);
         int right = REMOTE_INVALIDATE.bit();
 
-        assertThat(TaggedAccess.checkAssociation(region, domain, QP, right)).isEqualTo(AccessCheck.OK);
-        assertThat(TaggedAccess.checkAssociation(region, domain, QP + 1, right)).isEqualTo(AccessCheck.NOT_ASSOCIATED);
-        assertThat(TaggedAccess.checkAssociation(region(BASE, QP, REMOTE_WRITE), domain, QP, right))
+        assertThat(TaggedAccess.checkAssociation(region, user, right)).isEqualTo(AccessCheck.OK);
+        assertThat(TaggedAccess.checkAssociation(region, new RegionUser(domain, QP + 1), right))
+                .isEqualTo(AccessCheck.NOT_ASSOCIATED);
+        assertThat(TaggedAccess.checkAssociation(region(BASE, QP, REMOTE_WRITE), user, right))
                 .isEqualTo(AccessCheck.NO_RIGHT);
-        assertThat(TaggedAccess.checkAssociation(null, domain, QP, right)).isEqualTo(AccessCheck.INVALID_STAG);
+        assertThat(TaggedAccess.checkAssociation(null, user, right)).isEqualTo(AccessCheck.INVALID_STAG);
     }
 
     private AccessCheck check(MemoryRegion region, long taggedOffset, long length) {
-        return TaggedAccess.check(region, domain, QP, REMOTE_WRITE.bit(), taggedOffset, length);
+        return TaggedAccess.check(region, user, REMOTE_WRITE.bit(), taggedOffset, length);
     }
 
     private MemoryRegion region(long base, long queuePair, AccessRight... rights) {
