@@ -58,6 +58,13 @@ final class Applications {
         return pods().resource(pod(name, annotations, PINGS, fields)).create();
     }
 
+    /** Creates a pod of a service account, which answers pings. */
+    Pod createAs(String account, String name, String annotations) {
+        Pod pod = pod(name, annotations, PINGS);
+        pod.getSpec().setServiceAccountName(account);
+        return pods().resource(pod).create();
+    }
+
     /** Returns the template of pods, for a controller: a container with some arguments. */
     String template(String name, String arguments, String restartPolicy) {
         return "{metadata: {labels: {app: " + name + "}}, spec: {restartPolicy: " + restartPolicy
@@ -108,8 +115,13 @@ final class Applications {
                 + " volumeMounts: [{name: tmp, mountPath: /tmp}]}], volumes: [{name: tmp, emptyDir: {}}]";
     }
 
-    /** Runs a command in the application's container of a pod; it has to succeed. */
-    String exec(String pod, String command) {
+    /** Returns the log of a pod's sidecar. */
+    String sidecarLog(String pod) {
+        return pods().withName(pod).inContainer(SIDECAR).getLog();
+    }
+
+    /** Runs a command in the application's container of a pod; it has to end with this exit status. */
+    String exec(String pod, String command, int expected) {
         ByteArrayOutputStream output = new ByteArrayOutputStream();
         try (ExecWatch watch = pods().withName(pod)
                 .inContainer("app")
@@ -118,7 +130,7 @@ final class Applications {
                 .exec(command.split(" ", -1))) {
             int status = Patience.get(watch.exitCode());
             String text = output.toString(StandardCharsets.UTF_8);
-            assertThat(status).as(text).isZero();
+            assertThat(status).as(text).isEqualTo(expected);
             return text;
         }
     }

@@ -27,6 +27,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
@@ -47,13 +48,20 @@ class OperatorIT extends OperatorDisruptions {
     /** Number of pods whose time from admission to a ready sidecar is measured. */
     private static final int TIMED_PODS = 5;
 
+    /** Exit status of the command for an identity that is not permitted. */
+    private static final int PERMISSION_DENIED = 77;
+
     @Test
     @Order(1)
     void helmInstallsAndEverythingBecomesReady() {
         Map<String, Object> values = new LinkedHashMap<>(cluster.chartValues());
         values.put("controller.replicas", 1);
+        values.put("identity.source", "builtin");
         release.install(values);
-        transcript.command("helm install sidewarp helm/sidewarp --namespace " + NAMESPACE + " --create-namespace", "");
+        transcript.command(
+                "helm install sidewarp helm/sidewarp --namespace " + NAMESPACE
+                        + " --create-namespace --set identity.source=builtin",
+                "");
 
         eventually(() -> assertThat(client.apps()
                         .deployments()
@@ -197,6 +205,45 @@ class OperatorIT extends OperatorDisruptions {
                         + " --output jsonpath='{range .status.allocation.devices.results[*]}{.request} {.pool} {.device}'",
                 results.getFirst().getRequest() + " " + results.getFirst().getPool() + " "
                         + results.getFirst().getDevice());
+    }
+
+    @Test
+    @Order(7)
+    void aListenerAcceptsThePeersOfItsProfileAndRefusesOthers() {
+        assumeTrue(cluster.runsApplications(), NO_APPLICATIONS);
+        for (String account : List.of("cart", "web")) {
+            apply("{apiVersion: v1, kind: ServiceAccount, metadata: {name: " + account + ", namespace: " + APPLICATIONS
+                    + "}}");
+        }
+        Map.of("guarded", "{peers: [{serviceAccount: cart}]}", "secure", "{security: required}")
+                .forEach((name, spec) -> {
+                    apply("{apiVersion: sidewarp.io/v1alpha1, kind: SidecarProfile, metadata: {name: " + name
+                            + ", namespace: " + APPLICATIONS + "}, spec: " + spec + "}");
+                    eventually(() -> assertThat(conditions(profile(name))).contains("Ready Valid"));
+                });
+        applications.create("table", "sidewarp.io/profile: guarded", "serve, --dir, /opt/java/lib, '0.0.0.0:7472'");
+        applications.createAs("cart", "cart", "sidewarp.io/profile: secure");
+        applications.createAs("web", "web", "sidewarp.io/profile: secure");
+        String copy =
+                "sidewarp cp " + applications.awaitReady("table").getStatus().getPodIP() + ":7472/modules /tmp/modules";
+        applications.awaitReady("cart");
+        applications.awaitReady("web");
+
+        transcript.heading("A profile that permits pods of the service account cart, and a pod of another one");
+        assertThat(exec("cart", copy)).contains("verified");
+        assertThat(exec("web", copy, PERMISSION_DENIED))
+                .contains("refused the connection: it does not permit the identity of this side");
+        String denials = applications
+                .sidecarLog("table")
+                .lines()
+                .filter(line -> line.contains("event=connection-denied"))
+                .collect(Collectors.joining("\n"));
+        transcript.command(
+                "kubectl logs table --namespace " + APPLICATIONS + " --container sidewarp | grep connection-denied",
+                denials);
+
+        assertThat(denials).contains("/ns/" + APPLICATIONS + "/sa/web", "/ns/" + APPLICATIONS + "/sa/default");
+        List.of("table", "cart", "web").forEach(applications::delete);
     }
 
     @Test

@@ -73,7 +73,11 @@ abstract class OperatorStory {
     }
 
     static String exec(String pod, String command) {
-        String output = applications.exec(pod, command);
+        return exec(pod, command, 0);
+    }
+
+    static String exec(String pod, String command, int expected) {
+        String output = applications.exec(pod, command, expected);
         transcript.command(
                 "kubectl exec " + pod + " --namespace " + APPLICATIONS + " --container app -- " + command, output);
         return output;
