@@ -94,6 +94,31 @@ class DemoCommandIT {
     }
 
     @Test
+    void secureDemoShowsVerifiedIdentities() throws Exception {
+        Path file = Files.write(directory.resolve("file"), Pattern.bytes(1, 1_000_001));
+
+        try (OwnedProcess demo = demo(file.toString(), "--secure")) {
+            assertThat(demo.awaitExit(Patience.LONG_LIMIT)).as(demo.text()).isZero();
+
+            assertThat(demo.text())
+                    .containsSubsequence(
+                            "the same at the sender, in the receiver's memory, and after reading back",
+                            "TLS 1.3; the certificate that each side verified",
+                            "of the sender    spiffe://cluster.local/ns/demo/sa/sender",
+                            "of the receiver  spiffe://cluster.local/ns/demo/sa/receiver");
+        }
+        assertOnlyRemains("file");
+    }
+
+    @Test
+    void secureDemoNeedsTcp() throws IOException {
+        try (OwnedProcess demo = demo("--secure", "--llp", "sctp")) {
+            assertThat(demo.awaitExit()).isEqualTo(ExitCodes.USAGE);
+            assertThat(demo.output()).containsExactly("sidewarp: --secure needs --llp tcp: there is no TLS on SCTP");
+        }
+    }
+
+    @Test
     void theScriptMayBeCalledThroughALinkAndWithoutAHome() throws Exception {
         Path link = Files.createSymbolicLink(
                 directory.resolve("link"), Programs.root().resolve("sidewarp"));

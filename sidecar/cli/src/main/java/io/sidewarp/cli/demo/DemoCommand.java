@@ -72,6 +72,13 @@ public final class DemoCommand implements Callable<Integer> {
     private LowerLayerProtocol llp = LowerLayerProtocol.TCP;
 
     @Option(
+            names = "--secure",
+            description =
+                    "Give each sidecar an identity, and let the sidecars use TLS and check each other's certificate."
+                            + " Needs --llp tcp.")
+    private boolean secure;
+
+    @Option(
             names = "--dir",
             paramLabel = "DIR",
             description = "Directory for the shared volumes. Default: /dev/shm if there is room, else the temporary"
@@ -91,12 +98,15 @@ public final class DemoCommand implements Callable<Integer> {
         if (octets < 1) {
             throw new Failure(ExitCode.USAGE, "there is nothing to move: the file or --size is empty");
         }
+        if (secure && llp != LowerLayerProtocol.TCP) {
+            throw new Failure(ExitCode.USAGE, "--secure needs --llp tcp: there is no TLS on SCTP");
+        }
         Path place = base.isPresent() ? base.get() : VolumeSpace.directory();
         long region = window > 0 ? Math.min(window, octets) : VolumeSpace.window(place, octets);
         PrintWriter out = spec.commandLine().getOut();
         try (ProgressLine progress = ProgressLine.onTerminal()) {
             progress.update("starting two sidecars");
-            try (DemoSidecars rig = DemoSidecars.start(place, serviceJar());
+            try (DemoSidecars rig = DemoSidecars.start(place, serviceJar(), secure);
                     DemoProcess receiver = startReceiver(rig)) {
                 String address = receiver.awaitListening(PATIENCE_SECONDS);
                 try (DemoProcess sender = startSender(rig, address, octets, region)) {

@@ -34,7 +34,8 @@ record DemoReport(long octets, long window, ProcessFacts sent, ProcessFacts rece
     }
 
     String text(DemoSidecars rig, long senderPid, long receiverPid, Optional<Path> file) {
-        return processes(rig, senderPid, receiverPid, file) + "\n" + result() + "\n" + latency() + "\n" + wire();
+        return processes(rig, senderPid, receiverPid, file) + "\n" + result() + "\n" + latency() + "\n" + wire()
+                + identities();
     }
 
     private String processes(DemoSidecars rig, long senderPid, long receiverPid, Optional<Path> file) {
@@ -133,5 +134,14 @@ record DemoReport(long octets, long window, ProcessFacts sent, ProcessFacts rece
                         overhead,
                         100.0 * overhead / (mean + overhead),
                         Times.format(sent.number("flush.nanos")));
+    }
+
+    /** Tells whom TLS has verified. Empty without TLS. */
+    private String identities() {
+        if (!sent.has(ProcessFacts.PEER) || !received.has(ProcessFacts.PEER)) {
+            return "";
+        }
+        return "TLS 1.3; the certificate that each side verified\n  of the sender    "
+                + received.text(ProcessFacts.PEER) + "\n  of the receiver  " + sent.text(ProcessFacts.PEER) + "\n";
     }
 }

@@ -7,6 +7,7 @@ import io.grpc.Status;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.Interruption;
+import io.sidewarp.cli.identity.Authority;
 import io.sidewarp.client.ClientOptions;
 import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.SidewarpException;
@@ -16,8 +17,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Two sidecars with a socket and a shared volume each, in a directory that is removed at the end. */
@@ -25,6 +28,12 @@ final class DemoSidecars implements AutoCloseable {
 
     private static final Duration START_PATIENCE = Duration.ofSeconds(60);
     private static final Duration START_STEP = Duration.ofMillis(200);
+
+    /** Names of the sidecars with --secure. */
+    private static final String SENDER = "ns/demo/sa/sender";
+
+    private static final String RECEIVER = "ns/demo/sa/receiver";
+    private static final Duration CERTIFICATE_LIFETIME = Duration.ofDays(2);
 
     private final Path directory;
 
@@ -63,8 +72,9 @@ final class DemoSidecars implements AutoCloseable {
      *
      * @param base parent of the new directory
      * @param jar the sidecar's jar
+     * @param secure whether the sidecars get identities, and must use TLS
      */
-    static DemoSidecars start(Path base, Path jar) throws IOException {
+    static DemoSidecars start(Path base, Path jar, boolean secure) throws IOException {
         if (!Files.isReadable(jar)) {
             throw new Failure(
                     ExitCode.CONFIGURATION,
@@ -74,8 +84,8 @@ final class DemoSidecars implements AutoCloseable {
         // Sidecars and socket addresses need absolute, short paths.
         DemoSidecars rig = new DemoSidecars(Files.createTempDirectory(base.toRealPath(), "sidewarp-demo-"));
         try {
-            rig.sides.add(rig.startSide("a", jar));
-            rig.sides.add(rig.startSide("b", jar));
+            rig.sides.add(rig.startSide("a", jar, secure ? rig.identity(SENDER) : Map.of()));
+            rig.sides.add(rig.startSide("b", jar, secure ? rig.identity(RECEIVER) : Map.of()));
             rig.sides.forEach(DemoSidecars::awaitReady);
             return rig;
         } catch (IOException | RuntimeException e) {
@@ -110,10 +120,26 @@ final class DemoSidecars implements AutoCloseable {
         }
     }
 
-    private Side startSide(String name, Path jar) throws IOException {
+    /** Issues a certificate, and returns the settings of a sidecar that uses it. */
+    private Map<String, String> identity(String name) throws IOException {
+        Authority authority = Authority.open(directory.resolve("certs"), Optional.empty());
+        Authority.Issued issued = authority.issue(name, CERTIFICATE_LIFETIME);
+        return Map.of(
+                "SIDEWARP_IDENTITY_SOURCE",
+                "files",
+                "SIDEWARP_IDENTITY_DIRECTORY",
+                issued.directory().toString(),
+                "SIDEWARP_CONNECTION_SECURITY",
+                "required",
+                "SIDEWARP_CONNECTION_PEERS",
+                name.equals(SENDER) ? RECEIVER : SENDER);
+    }
+
+    private Side startSide(String name, Path jar, Map<String, String> identity) throws IOException {
         Path own = Files.createDirectory(directory.resolve(name));
         Path volume = Files.createDirectory(own.resolve("shared"));
-        Map<String, String> environment = Map.of(
+        Map<String, String> environment = new HashMap<>(identity);
+        environment.putAll(Map.of(
                 "SIDEWARP_API_SOCKET",
                 own.resolve("api.sock").toString(),
                 "SIDEWARP_SHARED_VOLUME",
@@ -124,7 +150,7 @@ final class DemoSidecars implements AutoCloseable {
                 "SIDEWARP_SCTP_UDP_PORT",
                 "0",
                 "QUARKUS_OTEL_SDK_DISABLED",
-                "true");
+                "true"));
         return new Side(DemoProcess.sidecar("sidecar " + name, jar, environment, log("sidecar-" + name)), own);
     }
 

@@ -17,6 +17,8 @@ import java.util.Map;
 record ProcessFacts(Map<String, String> values) {
 
     static final String PROGRESS = "progress";
+    /** SPIFFE ID of the peer, on a connection with TLS. */
+    static final String PEER = "peer";
 
     ProcessFacts() {
         this(new HashMap<>());
@@ -59,6 +61,7 @@ record ProcessFacts(Map<String, String> values) {
         tell(out, "llp", connection.llp());
         tell(out, "revision", connection.agreed().mpaRevision());
         tell(out, "mulpdu", connection.mulpdu());
+        connection.agreed().peerIdentity().ifPresent(peer -> tell(out, PEER, peer));
         tell(out, "crc", connection.agreed().crc());
         tell(
                 out,
