@@ -24,6 +24,8 @@ import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FileSourceTest {
 
@@ -229,11 +231,12 @@ class FileSourceTest {
         refuses("/ca.crt has more than 1048576 bytes");
     }
 
-    @Test
-    void rsaIdentityIsTaken() throws Exception {
-        KeyPair keys = KeyPairGenerator.getInstance("RSA").generateKeyPair();
-        X509Certificate certificate = new CertificateBuilder(keys.getPublic(), "rsa")
-                .uri(authority.id("rsa"))
+    @ParameterizedTest
+    @ValueSource(strings = {"RSA", "Ed25519"})
+    void keyOfAnotherAlgorithmIsTaken(String algorithm) throws Exception {
+        KeyPair keys = KeyPairGenerator.getInstance(algorithm).generateKeyPair();
+        X509Certificate certificate = new CertificateBuilder(keys.getPublic(), algorithm)
+                .uri(authority.id("cart"))
                 .signedBy(authority.certificate(), authority.key());
         files.write(new TestAuthority.Leaf(keys.getPrivate(), certificate), authority.certificate());
 
