@@ -45,6 +45,7 @@ final class WorkloadApiSource implements IdentitySource {
     private final Duration firstDelay;
     private final Duration longestDelay;
     private @Nullable ManagedChannel channel;
+    private @Nullable X509SVIDResponse latest;
     private @Nullable X509SVIDResponse accepted;
     private int failures;
 
@@ -89,7 +90,8 @@ final class WorkloadApiSource implements IdentitySource {
                 .fetchX509SVID(X509SVIDRequest.getDefaultInstance(), new StreamObserver<>() {
                     @Override
                     public void onNext(X509SVIDResponse response) {
-                        take(response, receiver);
+                        failures = 0;
+                        take(response, thread, receiver);
                     }
 
                     @Override
@@ -104,12 +106,7 @@ final class WorkloadApiSource implements IdentitySource {
 
                     private void retry(String problem) {
                         report(problem, receiver);
-                        try {
-                            thread.schedule(
-                                    () -> call(to, thread, receiver), delay().toMillis(), TimeUnit.MILLISECONDS);
-                        } catch (RejectedExecutionException e) {
-                            // Closed meanwhile.
-                        }
+                        schedule(thread, delay(), () -> call(to, thread, receiver));
                     }
                 });
     }
@@ -120,8 +117,8 @@ final class WorkloadApiSource implements IdentitySource {
         return ClientInterceptors.intercept(to, MetadataUtils.newAttachHeadersInterceptor(metadata));
     }
 
-    private void take(X509SVIDResponse response, Receiver receiver) {
-        failures = 0;
+    private void take(X509SVIDResponse response, ScheduledExecutorService thread, Receiver receiver) {
+        latest = response;
         if (response.equals(accepted)) {
             receiver.onUnchanged();
             return;
@@ -133,6 +130,20 @@ final class WorkloadApiSource implements IdentitySource {
         } catch (IllegalArgumentException e) {
             receiver.onProblem(
                     "the Workload API at " + address + " delivers an identity that cannot be used: " + e.getMessage());
+            // A certificate of an agent whose clock is ahead becomes valid later.
+            schedule(thread, longestDelay, () -> {
+                if (response == latest) {
+                    take(response, thread, receiver);
+                }
+            });
+        }
+    }
+
+    private static void schedule(ScheduledExecutorService thread, Duration delay, Runnable task) {
+        try {
+            thread.schedule(task, delay.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            // Closed meanwhile.
         }
     }
 

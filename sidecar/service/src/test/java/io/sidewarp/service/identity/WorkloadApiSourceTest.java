@@ -183,6 +183,21 @@ class WorkloadApiSourceTest {
     }
 
     @Test
+    void certificateThatIsNotValidYetIsUsedLater() {
+        Instant from = Instant.now().plusSeconds(2);
+        try (TestWorkloadApi agent = new TestWorkloadApi(socket)) {
+            agent.deliver(TestWorkloadApi.response(
+                            authority.leaf("cart", from, from.plusSeconds(60)), authority.certificate())
+                    .build());
+            source.start(thread, receiver);
+
+            awaitProblem(authority.id("cart") + ", is not valid before ");
+            awaitDelivered(1);
+            assertThat(agent.calls()).isOne();
+        }
+    }
+
+    @Test
     void sidecarTakesIdentityFromAgent() {
         try (TestWorkloadApi agent = new TestWorkloadApi(socket)) {
             agent.deliver(response("cart").build());
