@@ -187,8 +187,11 @@ public interface OperatorConfig {
         @WithDefault("sidewarp-identity")
         String service();
 
-        /** Largest number of connections. A further one replaces the one that has been waited for longest. */
-        @WithDefault("1024")
+        /**
+         * Largest number of connections. A further one replaces the one that has been waited for longest. A connection
+         * takes about 100 KB of the heap.
+         */
+        @WithDefault("512")
         int connections();
 
         /** Additional names or IP addresses in the certificate of the identity service. */

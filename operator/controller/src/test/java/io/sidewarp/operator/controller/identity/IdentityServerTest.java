@@ -361,6 +361,8 @@ class IdentityServerTest {
                 namespace,
                 "sidewarp.operator.identity.host",
                 "127.0.0.1",
+                "sidewarp.operator.identity.connections",
+                "1024",
                 "sidewarp.operator.identity.port",
                 "0",
                 "sidewarp.operator.identity.certificate-names",
