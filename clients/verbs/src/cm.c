@@ -544,8 +544,8 @@ static void free_identifier(struct identifier* identifier) {
 int rdma_create_id(struct rdma_event_channel* channel, struct rdma_cm_id** id, void* context,
                    enum rdma_port_space space) {
   if (space != RDMA_PS_TCP && space != RDMA_PS_IB) {
-    /* Datagrams: iWARP has none. */
-    return fail(EOPNOTSUPP);
+    return fail(refuse(EOPNOTSUPP, "rdma_cm has no port space 0x%x here, because iWARP has no datagrams. Use RDMA_PS_TCP.",
+                       (unsigned)space));
   }
   if (start() != 0) {
     return -1;
@@ -793,6 +793,10 @@ static int reserve(struct identifier* identifier, struct sockaddr* address) {
   if (bind(descriptor, address, length) != 0 || getsockname(descriptor, address, &length) != 0) {
     int error = errno;
     close(descriptor);
+    if (error == EADDRINUSE) {
+      complain("Port %u is in use: ports of rdma_cm are TCP ports of the pod. Choose another port.",
+               ntohs(address_port(address)));
+    }
     return fail(error);
   }
   identifier->reservation = descriptor;
@@ -1079,7 +1083,10 @@ static int begin_to_listen(struct identifier* identifier, int backlog) {
   }
   release_reservation(identifier);
   if (error != 0) {
-    return fail(error);
+    if (record.header.type == CONTROL_FAILED) {
+      complain_of("Listening", &record);
+    }
+    return fail(error == EHOSTUNREACH ? EADDRINUSE : error);
   }
   identifier->listener = record.listening.listener;
   set_port(&id->route.addr.src_addr, htons((uint16_t)record.listening.port));
@@ -1181,13 +1188,14 @@ static struct event* failure(struct identifier* identifier, const union record* 
     return new_event(identifier, accepting ? RDMA_CM_EVENT_CONNECT_ERROR : RDMA_CM_EVENT_UNREACHABLE, -ENODEV);
   }
   /* A request that the peer gave up is not found any more. */
-  int error = accepting && record->failed.code == NOT_FOUND ? ECONNABORTED : status_to_errno(record->failed.code);
-  enum rdma_cm_event_type type = RDMA_CM_EVENT_CONNECT_ERROR;
-  if (!accepting && record->failed.reason == CONTROL_REASON_REJECTED) {
-    type = RDMA_CM_EVENT_REJECTED;
-    error = ECONNREFUSED;
-  } else if (!accepting && (error == ECONNREFUSED || error == ETIMEDOUT)) {
-    type = RDMA_CM_EVENT_UNREACHABLE;
+  int error = accepting && record->failed.code == NOT_FOUND ? ECONNABORTED : answer_error(record);
+  /* As the kernel's cma_iw_handler has it. */
+  enum rdma_cm_event_type type = accepting                                      ? RDMA_CM_EVENT_CONNECT_ERROR
+                                 : error == ECONNREFUSED || error == ECONNRESET ? RDMA_CM_EVENT_REJECTED
+                                 : error == ETIMEDOUT                           ? RDMA_CM_EVENT_UNREACHABLE
+                                                                                : RDMA_CM_EVENT_CONNECT_ERROR;
+  if (type == RDMA_CM_EVENT_CONNECT_ERROR && error != ECONNABORTED) {
+    complain_of(accepting ? "Accepting a connection" : "Connecting", record);
   }
   struct event* event = new_event(identifier, type, -error);
   size_t length = record->failed.private_length;

@@ -127,16 +127,24 @@ int status_to_errno(uint32_t code) {
     case 12: /* UNIMPLEMENTED */
       return EOPNOTSUPP;
     case 14: /* UNAVAILABLE */
-      return ECONNREFUSED;
+      return EAGAIN;
     default:
       return EIO;
   }
 }
 
 int answer_error(const union record* record) {
-  return record == NULL                              ? ENODEV
-         : record->header.type == CONTROL_FAILED ? status_to_errno(record->failed.code)
-                                                     : 0;
+  static const int reasons[] = {[CONTROL_REASON_REJECTED] = ECONNREFUSED,
+                                [CONTROL_REASON_REFUSED] = ECONNREFUSED,
+                                [CONTROL_REASON_UNREACHABLE] = EHOSTUNREACH,
+                                [CONTROL_REASON_NO_ANSWER] = ETIMEDOUT,
+                                [CONTROL_REASON_CLOSED] = ECONNRESET,
+                                [CONTROL_REASON_PROTOCOL] = EPROTO};
+  if (record == NULL || record->header.type != CONTROL_FAILED) {
+    return record == NULL ? ENODEV : 0;
+  }
+  uint32_t reason = record->failed.reason;
+  return reason > 0 && reason < sizeof reasons / sizeof *reasons ? reasons[reason] : status_to_errno(record->failed.code);
 }
 
 int failed_text(const union record* record, const char** text) {
@@ -149,7 +157,7 @@ int failed_text(const union record* record, const char** text) {
   return (int)length;
 }
 
-static void complain_of_failure(const char* what, const union record* record) {
+void complain_of(const char* what, const union record* record) {
   const char* text;
   int length = failed_text(record, &text);
   complain("%s failed: %.*s", what, length, text);
@@ -210,6 +218,8 @@ static int connect_socket(const char* path) {
   strcpy(address.sun_path, path);
   struct timeval limit = {.tv_sec = ANSWER_SECONDS};
   setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  /* For good: the session's thread sends, too, and must not wait for a sidecar that waits until the thread reads. */
+  setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   int result;
   do {
     result = connect(descriptor, (struct sockaddr*)&address, sizeof address);
@@ -433,7 +443,7 @@ static int exchange(int descriptor, union record* record, uint16_t type, size_t 
     }
   } while (record->header.type != CONTROL_DONE && record->header.type != CONTROL_FAILED);
   if (record->header.type == CONTROL_FAILED) {
-    complain_of_failure(what, record);
+    complain_of(what, record);
     return status_to_errno(record->failed.code);
   }
   return 0;
@@ -707,7 +717,11 @@ int session_send(union record* record, uint16_t type, size_t length, record_hand
   pthread_mutex_unlock(&session.lock);
   fill_header(record, type, length, value);
   /* If this fails, the thread sees the end of the socket, and calls the handler. */
-  if (write_fully(descriptor, record, length) != 0) {
+  int error = write_fully(descriptor, record, length);
+  if (error == EAGAIN) {
+    complain("The sidecar took no request for %d s, so the session ends. Read its log.", ANSWER_SECONDS);
+  }
+  if (error != 0) {
     shutdown(descriptor, SHUT_RDWR);
   }
   pthread_mutex_unlock(&session.write_lock);
@@ -770,7 +784,7 @@ int session_call(union record* record, uint16_t type, size_t length) {
   if (error == 0 && record->header.type == CONTROL_FAILED) {
     error = status_to_errno(record->failed.code);
     if (request_name(type) != NULL) {
-      complain_of_failure(request_name(type), record);
+      complain_of(request_name(type), record);
     }
   }
   return error;

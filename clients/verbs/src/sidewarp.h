@@ -110,8 +110,12 @@ void memory_after_fork(void);
 void device_after_fork(void);
 void qp_after_fork(void);
 
+/* Writes what failed, and the text of FAILED, to standard error. */
+void complain_of(const char* what, const union record* record);
 /* Writes a line to standard error: "sidewarp: ...". */
 void complain(const char* format, ...) __attribute__((format(printf, 1, 2)));
+/* Writes a line to standard error that begins so, and is the error number. */
+#define refuse(error, ...) (complain(__VA_ARGS__), (error))
 
 /* --- Device ------------------------------------------------------------------------------------------------------- */
 

@@ -270,16 +270,41 @@ static void destroyedRequestIsRejected(void) {
   rdma_destroy_event_channel(passive);
 }
 
-static void closedPortIsReported(void) {
+/* Connects to a port where no peer accepts, and expects an event with this error. */
+static void fail_to_connect(uint16_t port, enum rdma_cm_event_type type, int error) {
   struct rdma_event_channel* channel = rdma_create_event_channel();
-  struct rdma_cm_id* id = resolved(channel, htons(1));
+  struct rdma_cm_id* id = resolved(channel, port);
   CHECK(rdma_connect(id, NULL) == 0);
   struct rdma_cm_event* event = next_event(channel);
-  CHECK(event->event == RDMA_CM_EVENT_UNREACHABLE || event->event == RDMA_CM_EVENT_REJECTED);
-  CHECK(event->status == -ECONNREFUSED);
+  CHECK(event->event == type && event->status == -error && event->param.conn.private_data_len == 0);
   CHECK(rdma_ack_cm_event(event) == 0);
   destroy(id);
   rdma_destroy_event_channel(channel);
+}
+
+static void closedPortRefuses(void) { fail_to_connect(htons(1), RDMA_CM_EVENT_REJECTED, ECONNREFUSED); }
+
+static void* accept_and_close(void* listener) {
+  int accepted;
+  char request;
+  while ((accepted = accept((int)(intptr_t)listener, NULL, NULL)) >= 0) {
+    CHECK(read(accepted, &request, 1) == 1);
+    close(accepted);
+  }
+  return NULL;
+}
+
+static void peerThatClosesResets(void) {
+  struct sockaddr_in address = loopback(0);
+  socklen_t length = sizeof address;
+  int listener = socket(AF_INET, SOCK_STREAM, 0);
+  pthread_t thread;
+  CHECK(bind(listener, (struct sockaddr*)&address, length) == 0 && listen(listener, 1) == 0);
+  CHECK(getsockname(listener, (struct sockaddr*)&address, &length) == 0);
+  CHECK(pthread_create(&thread, NULL, accept_and_close, (void*)(intptr_t)listener) == 0);
+  fail_to_connect(address.sin_port, RDMA_CM_EVENT_REJECTED, ECONNRESET);
+  CHECK(shutdown(listener, SHUT_RDWR) == 0 && pthread_join(thread, NULL) == 0);
+  close(listener);
 }
 
 static void usedPortIsRefused(void) {
@@ -603,7 +628,8 @@ int main(int count, char** arguments) {
       TEST(emptyChannelBlocksOrSaysSo),
       TEST(migrationMovesEvents),
       TEST(usedPortIsRefused),
-      TEST(closedPortIsReported),
+      TEST(closedPortRefuses),
+      TEST(peerThatClosesResets),
       TEST(wildcardListenerHasNoDevice),
       TEST(requestBeforeListenWaits),
       TEST(requestWithoutListenIsRejected),

@@ -233,7 +233,18 @@ public final class ControlRecord {
         public static final int PRIVATE_LENGTH_OFFSET = 64;
         public static final int PRIVATE_DATA_OFFSET = 72;
 
+        /** The peer's application rejected. */
         public static final int REASON_REJECTED = 1;
+        /** The host refused: no process listens at the port. */
+        public static final int REASON_REFUSED = 2;
+        /** The address cannot be reached, for example without a route. For LISTEN: it cannot be bound. */
+        public static final int REASON_UNREACHABLE = 3;
+        /** No answer came in time. */
+        public static final int REASON_NO_ANSWER = 4;
+        /** The peer closed the connection before it was established. */
+        public static final int REASON_CLOSED = 5;
+        /** The peer broke the rules of start-up. */
+        public static final int REASON_PROTOCOL = 6;
 
         private FailedFields() {}
     }

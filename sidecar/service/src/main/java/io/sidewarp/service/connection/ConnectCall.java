@@ -113,7 +113,8 @@ record ConnectCall(
     }
 
     private static boolean isUnreached(Throwable failure) {
-        return SessionConnections.is(Kind.UNREACHABLE, failure);
+        return SessionConnections.cause(failure) instanceof ConnectionFailedException failed
+                && failed.kind().isUnreached();
     }
 
     private static ConnectionFailedException noneReached(int addresses, Throwable last) {

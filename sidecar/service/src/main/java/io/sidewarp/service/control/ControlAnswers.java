@@ -5,6 +5,7 @@ package io.sidewarp.service.control;
 
 import com.google.protobuf.ByteString;
 import io.grpc.StatusRuntimeException;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.ring.ControlRecord;
 import io.sidewarp.ring.ControlRecord.ConnectedFields;
 import io.sidewarp.ring.ControlRecord.DeviceFields;
@@ -24,6 +25,7 @@ import io.sidewarp.v1.SharedReceiveQueue;
 import io.sidewarp.v1.WorkRing;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Makes the answers to requests. */
 final class ControlAnswers {
@@ -113,6 +115,9 @@ final class ControlAnswers {
 
     static RecordWriter failed(long value, StatusRuntimeException status) {
         Optional<ConnectionRejected> rejection = ApiError.rejection(status);
+        int reason = rejection.isPresent()
+                ? FailedFields.REASON_REJECTED
+                : reason(status.getStatus().getCause());
         ByteString data = rejection.map(ConnectionRejected::getPrivateData).orElse(ByteString.EMPTY);
         int textOffset = FailedFields.PRIVATE_DATA_OFFSET + data.size();
         ByteString text = RecordWriter.text(
@@ -120,11 +125,25 @@ final class ControlAnswers {
         return new RecordWriter(ControlRecord.FAILED, value, textOffset + text.size())
                 .setInt(FailedFields.CODE_OFFSET, status.getStatus().getCode().value())
                 .setInt(FailedFields.RETRY_OFFSET, ApiError.retry(status).getNumber())
-                .setInt(FailedFields.REASON_OFFSET, rejection.isPresent() ? FailedFields.REASON_REJECTED : 0)
+                .setInt(FailedFields.REASON_OFFSET, reason)
                 .setInt(FailedFields.TEXT_LENGTH_OFFSET, text.size())
                 .setInt(FailedFields.PRIVATE_LENGTH_OFFSET, data.size())
                 .setBytes(FailedFields.PRIVATE_DATA_OFFSET, data)
                 .setBytes(textOffset, text);
+    }
+
+    /** Returns the reason of a failed set-up, or 0. */
+    private static int reason(@Nullable Throwable cause) {
+        if (!(cause instanceof ConnectionFailedException failed)) {
+            return 0;
+        }
+        return switch (failed.kind()) {
+            case REFUSED -> FailedFields.REASON_REFUSED;
+            case UNREACHABLE -> FailedFields.REASON_UNREACHABLE;
+            case NO_ANSWER, TIMEOUT -> FailedFields.REASON_NO_ANSWER;
+            case PROTOCOL -> failed.error().isPresent() ? FailedFields.REASON_PROTOCOL : FailedFields.REASON_CLOSED;
+            case SECURITY, LAPSED, INVALID_PARAMETERS, ABORTED, LIMIT, INTERNAL -> 0;
+        };
     }
 
     private static RecordWriter done(long value, int length) {

@@ -217,7 +217,11 @@ public final class ApiError {
             case StatusRuntimeException status -> status;
             case PeerRejectedException rejected ->
                 of(Status.Code.ABORTED, "the peer rejected the connection: " + text(rejected), detail(rejected));
-            case ConnectionFailedException failed -> failed(failed);
+            case ConnectionFailedException failed -> {
+                StatusRuntimeException status = failed(failed);
+                // The cause stays here: no call transmits it.
+                yield status.getStatus().withCause(failed).asRuntimeException(status.getTrailers());
+            }
             case RegionException region -> of(code(region.reason()), text(region));
             case CancellationException cancelled -> of(Status.Code.CANCELLED, "the call was cancelled");
             case IllegalArgumentException illegal -> of(Status.Code.INVALID_ARGUMENT, text(illegal));
@@ -258,7 +262,7 @@ public final class ApiError {
 
     private static Status.Code code(ConnectionFailedException.Kind kind) {
         return switch (kind) {
-            case UNREACHABLE, PROTOCOL -> Status.Code.UNAVAILABLE;
+            case REFUSED, UNREACHABLE, NO_ANSWER, PROTOCOL -> Status.Code.UNAVAILABLE;
             case TIMEOUT -> Status.Code.DEADLINE_EXCEEDED;
             case SECURITY -> Status.Code.PERMISSION_DENIED;
             case LAPSED -> Status.Code.NOT_FOUND;

@@ -29,7 +29,7 @@ public enum StartupFailure {
             case PeerRejectedException rejected -> REJECTED;
             case ConnectionFailedException failed ->
                 switch (failed.kind()) {
-                    case UNREACHABLE -> UNREACHABLE;
+                    case REFUSED, UNREACHABLE, NO_ANSWER -> UNREACHABLE;
                     case TIMEOUT -> TIMEOUT;
                     case PROTOCOL -> PROTOCOL;
                     case SECURITY -> SECURITY;

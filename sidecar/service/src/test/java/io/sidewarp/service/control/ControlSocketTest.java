@@ -30,16 +30,22 @@ import io.sidewarp.v1.ListSessionsRequest;
 import io.sidewarp.v1.Retry;
 import io.sidewarp.v1.SessionInfo;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the requests and events of the control socket, as docs/control.md describes them. */
 @Timeout(60)
@@ -193,6 +199,64 @@ class ControlSocketTest {
         assertThat(failed.getInt(FailedFields.CODE_OFFSET)).isEqualTo(Status.Code.ABORTED.value());
         assertThat(TestControl.privateData(failed)).isEqualTo("no");
         assertThat(TestControl.text(failed)).contains("the peer rejected the connection");
+    }
+
+    /** Tests the reason of a set-up that a TCP server without iWARP ends in its way. */
+    @ParameterizedTest
+    @CsvSource({"closes, 5", "is silent, 4", "answers nonsense, 6", "is gone, 2"})
+    void failedSetupNamesItsReason(String server, int reason) throws IOException {
+        try (ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            switch (server) {
+                case "closes" -> Thread.startVirtualThread(() -> answer(listener, new byte[0], true));
+                case "answers nonsense" -> Thread.startVirtualThread(() -> answer(listener, new byte[100], false));
+                case "is gone" -> listener.close();
+                default -> {}
+            }
+
+            ByteBuffer failed = connect(TestControl.loopback(), listener.getLocalPort(), 500);
+
+            assertThat(failed.getInt(FailedFields.REASON_OFFSET))
+                    .as(TestControl.text(failed))
+                    .isEqualTo(reason);
+        }
+    }
+
+    @Test
+    void addressWithoutHostIsUnreachable() {
+        byte[] everybody = TestControl.loopback();
+        Arrays.fill(everybody, 12, 16, (byte) -1);
+
+        assertThat(connect(everybody, 1, 0).getInt(FailedFields.REASON_OFFSET))
+                .isEqualTo(FailedFields.REASON_UNREACHABLE);
+    }
+
+    /** Returns the answer to CONNECT, which fails. */
+    private ByteBuffer connect(byte[] address, int port, int timeoutMillis) {
+        long connection = control.createConnection();
+        ByteBuffer failed = control.answer(control.setup(
+                ControlRecord.CONNECT,
+                "",
+                record -> record.putLong(SetupFields.CONNECTION_OFFSET, connection)
+                        .put(SetupFields.ADDRESS_OFFSET, address)
+                        .putInt(SetupFields.PORT_OFFSET, port)
+                        .putInt(SetupFields.TIMEOUT_OFFSET, timeoutMillis)));
+        assertThat(TestControl.type(failed)).isEqualTo(ControlRecord.FAILED);
+        return failed;
+    }
+
+    /** Answers each connection with bytes once it has sent something. */
+    private static void answer(ServerSocket listener, byte[] answer, boolean closes) {
+        while (!listener.isClosed()) {
+            try (Socket socket = listener.accept()) {
+                socket.getInputStream().skipNBytes(1);
+                socket.getOutputStream().write(answer);
+                if (!closes) {
+                    socket.getInputStream().transferTo(OutputStream.nullOutputStream());
+                }
+            } catch (IOException e) {
+                // The sidecar reset the connection, or the listener is closed.
+            }
+        }
     }
 
     @Test

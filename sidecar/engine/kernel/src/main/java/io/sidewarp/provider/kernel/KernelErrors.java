@@ -44,11 +44,9 @@ final class KernelErrors {
     static ConnectionFailedException connecting(Object remote, int result) {
         Kind kind = switch (-result) {
             case LinuxErrno.ETIMEDOUT -> Kind.TIMEOUT;
-            case LinuxErrno.ECONNREFUSED,
-                    LinuxErrno.ENETUNREACH,
-                    LinuxErrno.EHOSTUNREACH,
-                    LinuxErrno.EADDRNOTAVAIL,
-                    LinuxErrno.ENODEV -> Kind.UNREACHABLE;
+            case LinuxErrno.ECONNREFUSED -> Kind.REFUSED;
+            case LinuxErrno.ENETUNREACH, LinuxErrno.EHOSTUNREACH, LinuxErrno.EADDRNOTAVAIL, LinuxErrno.ENODEV ->
+                Kind.UNREACHABLE;
             case LinuxErrno.EINVAL -> Kind.INVALID_PARAMETERS;
             case LinuxErrno.ENOMEM -> Kind.INTERNAL;
             default -> Kind.PROTOCOL;

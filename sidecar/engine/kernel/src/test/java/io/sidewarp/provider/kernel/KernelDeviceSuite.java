@@ -198,7 +198,7 @@ final class KernelDeviceSuite extends KernelSuite {
         Endpoint client = new Endpoint(kernel, 16);
         InetSocketAddress nobody = new InetSocketAddress(address(), 1);
 
-        assertFails(client.queuePair.connect(nobody, ConnectionParameters.defaults()), Kind.UNREACHABLE);
+        assertFails(client.queuePair.connect(nobody, ConnectionParameters.defaults()), Kind.REFUSED);
         client.awaitState(QueuePairState.CLOSED);
         assertThat(client.domain.queuePairs()).isZero();
     }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.net;
 
+import java.net.ConnectException;
 import java.util.regex.Pattern;
 
 /** Makes messages of operating system errors readable. */
@@ -12,6 +13,11 @@ public final class SystemErrors {
     private static final Pattern CALL = Pattern.compile("^\\w+\\(\\.\\.\\) failed(?: with error\\(-?\\d+\\))?: ");
 
     private SystemErrors() {}
+
+    /** Returns whether the host answered that no process listens at the address (ECONNREFUSED). */
+    public static boolean isRefused(Throwable failure) {
+        return failure instanceof ConnectException && text(failure).startsWith("Connection refused");
+    }
 
     /** Returns the message of a failure without the name of the call that failed. */
     public static String text(Throwable failure) {

@@ -132,7 +132,7 @@ public abstract class OutgoingSetup extends ConnectionSetup {
             return;
         }
         fail(new ConnectionFailedException(
-                Kind.UNREACHABLE,
+                Kind.NO_ANSWER,
                 "nothing from " + peer() + " within "
                         + parameters.reachTimeout().toMillis()
                         + " ms; check the address, and the routes and firewalls on the way to it"));

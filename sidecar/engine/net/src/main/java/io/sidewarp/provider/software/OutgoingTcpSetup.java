@@ -9,6 +9,7 @@ import io.sidewarp.engine.llp.mpa.MpaRole;
 import io.sidewarp.engine.llp.mpa.MpaStartup;
 import io.sidewarp.engine.llp.mpa.MpaStartupListener;
 import io.sidewarp.engine.net.LoopTimer;
+import io.sidewarp.engine.net.SystemErrors;
 import io.sidewarp.engine.net.TcpRace;
 import io.sidewarp.engine.net.TcpTransport;
 import io.sidewarp.engine.net.TlsListener;
@@ -68,9 +69,12 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
     }
 
     private ConnectionFailedException describe(Throwable failure) {
-        return failure instanceof TcpRace.NoneReachedException none
-                ? new ConnectionFailedException(Kind.UNREACHABLE, TcpFailure.describe(none.failures()), failure)
-                : failureHere(remote(), failure);
+        if (!(failure instanceof TcpRace.NoneReachedException none)) {
+            return failureHere(remote(), failure);
+        }
+        boolean refused = none.failures().values().stream().allMatch(SystemErrors::isRefused);
+        return new ConnectionFailedException(
+                refused ? Kind.REFUSED : Kind.UNREACHABLE, TcpFailure.describe(none.failures()), failure);
     }
 
     private void onConnected(InetSocketAddress remote, TcpTransport connected, MpaOptions options) {

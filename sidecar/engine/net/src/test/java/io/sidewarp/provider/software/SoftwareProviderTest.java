@@ -47,7 +47,7 @@ final class SoftwareProviderTest extends ProviderSuite {
     /** {@inheritDoc} The kernel refuses. */
     @Override
     ConnectionFailedException.Kind nobodyThere() {
-        return ConnectionFailedException.Kind.UNREACHABLE;
+        return ConnectionFailedException.Kind.REFUSED;
     }
 
     @Override
@@ -137,7 +137,7 @@ final class SoftwareProviderTest extends ProviderSuite {
 
             assertFails(
                     client.queuePair.connect(peer.address(), parameters().withReachTimeout(Duration.ofMillis(100))),
-                    ConnectionFailedException.Kind.UNREACHABLE);
+                    ConnectionFailedException.Kind.NO_ANSWER);
 
             Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> peer.attempts() == 0);
         }

@@ -23,7 +23,7 @@ final class KernelProviderSuite extends SctpProviderSuite {
     /** {@inheritDoc} The kernel of the other side answers for a port that nobody has. */
     @Override
     ConnectionFailedException.Kind nobodyThere() {
-        return ConnectionFailedException.Kind.UNREACHABLE;
+        return ConnectionFailedException.Kind.REFUSED;
     }
 
     @Test

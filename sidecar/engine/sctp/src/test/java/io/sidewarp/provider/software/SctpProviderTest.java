@@ -118,7 +118,7 @@ final class SctpProviderTest extends SctpProviderSuite {
         assertFails(
                 new Endpoint(clientDevice(), 16)
                         .queuePair.connect(nobody(), parameters().withReachTimeout(Duration.ofMillis(100))),
-                ConnectionFailedException.Kind.UNREACHABLE);
+                ConnectionFailedException.Kind.NO_ANSWER);
 
         connect(new Endpoint(clientDevice(), 16), new Endpoint(serverDevice(), 16), parameters());
     }
@@ -179,7 +179,7 @@ final class SctpProviderTest extends SctpProviderSuite {
                     .hasMessageContaining("the peer has no room for the association (Out of Resource)")
                     .hasMessageContaining("sidewarp.sctp.associations")
                     .hasMessageNotContaining("check the address");
-            assertFails(third, ConnectionFailedException.Kind.UNREACHABLE);
+            assertFails(third, ConnectionFailedException.Kind.REFUSED);
             peer.close().get(10, TimeUnit.SECONDS);
         }
     }

@@ -13,8 +13,12 @@ public final class ConnectionFailedException extends Exception {
 
     /** Cause of the failure. */
     public enum Kind {
-        /** No process listens at the address, or the network refused the connection. */
+        /** The host at the address refused, mostly because no process listens there. */
+        REFUSED,
+        /** The address cannot be reached, for example without a route. */
         UNREACHABLE,
+        /** The address did not answer in the time for that. */
+        NO_ANSWER,
         /** Start-up did not complete in time. */
         TIMEOUT,
         /** The peer closed the connection or broke the rules of start-up. */
@@ -30,7 +34,12 @@ public final class ConnectionFailedException extends Exception {
         /** This side has started as many SCTP associations as it may. */
         LIMIT,
         /** This side has an internal error. */
-        INTERNAL
+        INTERNAL;
+
+        /** Returns whether no peer was reached, so that another address of the peer may be tried. */
+        public boolean isUnreached() {
+            return this == REFUSED || this == UNREACHABLE || this == NO_ANSWER;
+        }
     }
 
     private final Kind kind;

@@ -93,7 +93,7 @@ final class OutgoingSctpSetup extends OutgoingSetup implements DdpSessionListene
                 "no SCTP association with " + remote() + " (UDP port "
                         + parameters().udpPort() + " where it is in UDP): "
                         + (fault ? "this side failed: " + cause : cause.getMessage())
-                        + (kind == Kind.UNREACHABLE ? advice(cause) : ""),
+                        + (kind.isUnreached() ? advice(cause) : ""),
                 cause);
     }
 
@@ -107,7 +107,8 @@ final class OutgoingSctpSetup extends OutgoingSetup implements DdpSessionListene
         return switch (cause) {
             case SctpConnectException ended ->
                 switch (ended.reason()) {
-                    case NO_ANSWER, REFUSED -> Kind.UNREACHABLE;
+                    case NO_ANSWER -> Kind.NO_ANSWER;
+                    case REFUSED -> Kind.REFUSED;
                     case ABORTED -> Kind.INTERNAL;
                     case LIMIT -> Kind.LIMIT;
                 };
