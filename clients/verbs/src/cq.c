@@ -23,7 +23,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MIN_ROOM = 64, MIN_BLOCKS = 64, MAX_BLOCKS = 4096, MAX_MEMBERS = 1 << 16, SPARE = 2, LOOK_MS = 1000 };
+/* gRPC status codes of work for a connection that does not exist, or is not connected. */
+enum { CODE_NOT_FOUND = 5, CODE_FAILED_PRECONDITION = 9 };
+
+enum { MIN_ROOM = 64, MIN_BLOCKS = 64, MAX_BLOCKS = 4096, MAX_MEMBERS = 1 << 16, LOOK_MS = 1000 };
 
 struct channel {
   struct ibv_comp_channel base;
@@ -382,20 +385,10 @@ static const enum ibv_wc_status statuses[] = {
     [COMPLETION_STATUS_FATAL] = IBV_WC_FATAL_ERR,
 };
 
-/* Retires the send `number`, and with it all earlier ones if completions up to it are in order. */
-static void retire_send(struct work_queue* queue, uint32_t number, bool in_order) {
-  uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
-  if (in_order) {
-    tail = number + 1;
-  } else {
-    queue->slots[number & queue->mask].done = true;
-  }
-  uint32_t head = atomic_load_explicit(&queue->head, memory_order_acquire);
-  while (tail != head && queue->slots[tail & queue->mask].done) {
-    tail++;
-  }
+/* Retires the send `number`, and with it all earlier ones. */
+static void retire_send(struct work_queue* queue, uint32_t number) {
   /* Release: the slots were read before another thread fills them again. */
-  atomic_store_explicit(&queue->tail, tail, memory_order_release);
+  atomic_store_explicit(&queue->tail, number + 1, memory_order_release);
 }
 
 /* Takes a receive out of the list of posted ones. Returns whether it was posted. */
@@ -461,7 +454,7 @@ static bool convert(struct ring_set* set, const struct ring_completion* from, st
     struct slot* slot = &queue->slots[number & queue->mask];
     wc->wr_id = slot->wr_id;
     wc->opcode = slot->opcode;
-    retire_send(queue, number, !is_refusal);
+    retire_send(queue, number);
   } else {
     if (!retire_receive(queue, number, &wc->wr_id)) {
       return false;
@@ -480,9 +473,10 @@ static bool convert(struct ring_set* set, const struct ring_completion* from, st
   }
   if (is_refusal && queue->qp != NULL) {
     enum ibv_qp_state state = __atomic_load_n(&queue->qp->base.state, __ATOMIC_RELAXED);
-    bool is_late = state == IBV_QPS_SQD && from->status == COMPLETION_STATUS_INVALID_REQUEST;
-    if (atomic_load(&queue->qp->ended) || state == IBV_QPS_ERR || is_late) {
-      /* The program knows already, and the sidecar may know the connection no more, or closes it behind earlier work. */
+    bool is_unknown = from->code == CODE_NOT_FOUND || from->code == CODE_FAILED_PRECONDITION;
+    if (is_unknown && from->status == COMPLETION_STATUS_INVALID_REQUEST &&
+        (atomic_load(&queue->qp->ended) || state == IBV_QPS_ERR || state == IBV_QPS_SQD)) {
+      /* The sidecar knows the connection no more, does not connect it, or closes it behind earlier work. */
       wc->status = IBV_WC_WR_FLUSH_ERR;
     } else {
       explain(set, from, queue->qp);
@@ -504,7 +498,7 @@ static bool flush_one(struct work_queue* queue, struct ibv_wc* wc) {
     }
     wc->wr_id = queue->slots[tail & queue->mask].wr_id;
     wc->opcode = queue->slots[tail & queue->mask].opcode;
-    retire_send(queue, tail, true);
+    retire_send(queue, tail);
     return true;
   }
   wc->opcode = IBV_WC_RECV;

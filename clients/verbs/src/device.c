@@ -116,6 +116,11 @@ static int at_most(uint64_t value) { return value > INT_MAX ? INT_MAX : (int)val
 
 int ibv_query_device(struct ibv_context* context, struct ibv_device_attr* attributes) {
   const struct control_device* device = session_device();
+  /* A queue has room in one completion ring. */
+  uint64_t room = device->max_queue_outstanding > SPARE ? device->max_queue_outstanding - SPARE : 0;
+  uint64_t sends = device->max_send_queue < room ? device->max_send_queue : room;
+  uint64_t receives = device->max_receive_queue < room ? device->max_receive_queue : room;
+  receives = receives < device->max_receives ? receives : device->max_receives;
   *attributes = (struct ibv_device_attr){
       .node_guid = ibv_get_device_guid(context->device),
       .sys_image_guid = ibv_get_device_guid(context->device),
@@ -123,8 +128,7 @@ int ibv_query_device(struct ibv_context* context, struct ibv_device_attr* attrib
       .page_size_cap = (uint64_t)sysconf(_SC_PAGESIZE),
       .vendor_id = VENDOR,
       .max_qp = at_most(device->max_connections),
-      .max_qp_wr = at_most(device->max_send_queue < device->max_receive_queue ? device->max_send_queue
-                                                                              : device->max_receive_queue),
+      .max_qp_wr = at_most(sends < receives ? sends : receives),
       .device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS,
       .max_sge = at_most(device->max_sge),
       .max_sge_rd = 1,
@@ -137,7 +141,7 @@ int ibv_query_device(struct ibv_context* context, struct ibv_device_attr* attrib
       .max_qp_init_rd_atom = at_most(device->max_ord),
       .atomic_cap = device->capabilities & CONTROL_CAPABILITY_ATOMIC ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE,
       .max_srq = at_most(device->max_shared_receive_queues),
-      .max_srq_wr = at_most(device->max_receive_queue),
+      .max_srq_wr = at_most(receives),
       .max_srq_sge = at_most(device->max_sge),
       .max_pkeys = 1,
       .phys_port_cnt = 1};

@@ -208,26 +208,26 @@ static int check_file(const struct mapping* mapping) {
   }
   bool exists = stat(mapping->path, &status) == 0;
   if (exists && !S_ISREG(status.st_mode)) {
-    complain("Cannot register memory at 0x%llx: %s is a device. Copy the data to ordinary memory.",
-             (unsigned long long)mapping->start, mapping->path);
-    return EOPNOTSUPP;
+    return refuse(EOPNOTSUPP, "Cannot register memory at 0x%llx: %s is a device. Copy the data to ordinary memory.",
+                  (unsigned long long)mapping->start, mapping->path);
   }
   /* A file that was removed is of the file system of its directory. */
   strcpy(path, mapping->path);
   while (statfs(path, &system) != 0) {
     char* slash = strrchr(path, '/');
     if (slash == NULL || slash == path) {
-      complain("Cannot register memory at 0x%llx: the file system of %s is unknown. Copy the data to ordinary memory.",
-               (unsigned long long)mapping->start, mapping->path);
-      return EOPNOTSUPP;
+      return refuse(EOPNOTSUPP,
+                    "Cannot register memory at 0x%llx: the file system of %s is unknown. Copy the data to ordinary "
+                    "memory.",
+                    (unsigned long long)mapping->start, mapping->path);
     }
     *slash = 0;
   }
   if (!is_local((uint32_t)system.f_type)) {
-    complain("Cannot register memory at 0x%llx: %s is on a file system of type 0x%llx, whose pages may block the sidecar. "
-             "Copy the data to ordinary memory.",
-             (unsigned long long)mapping->start, mapping->path, (unsigned long long)system.f_type);
-    return EOPNOTSUPP;
+    return refuse(EOPNOTSUPP,
+                  "Cannot register memory at 0x%llx: %s is on a file system of type 0x%llx, whose pages may block the "
+                  "sidecar. Copy the data to ordinary memory.",
+                  (unsigned long long)mapping->start, mapping->path, (unsigned long long)system.f_type);
   }
   return 0;
 }
@@ -279,8 +279,7 @@ static int examine(uint64_t address, uint64_t length, bool writes, struct contro
   int error = 0;
   FILE* maps = fopen("/proc/self/maps", "re");
   if (maps == NULL) {
-    complain("Cannot read /proc/self/maps: %s. Registration needs it.", strerror(errno));
-    return errno;
+    return refuse(errno, "Cannot read /proc/self/maps: %s. Registration needs it.", strerror(errno));
   }
   request->backing = CONTROL_BACKING_PROCESS;
   request->start = address;
@@ -288,12 +287,16 @@ static int examine(uint64_t address, uint64_t length, bool writes, struct contro
     if (!parse_mapping(line, &mapping) || mapping.end <= next) {
       continue;
     }
-    if (mapping.start > next || mapping.permissions[0] != 'r' || (writes && mapping.permissions[1] != 'w')) {
-      error = EFAULT;
+    if (mapping.start > next) {
+      break;
+    }
+    if (mapping.permissions[0] != 'r' || (writes && mapping.permissions[1] != 'w') ||
+        (mapping.inode == 0 && strncmp(mapping.path, "[v", 2) == 0)) {
+      error = refuse(EFAULT, "Cannot register memory at 0x%llx: its mapping has %s. %s.", (unsigned long long)next,
+                     mapping.permissions,
+                     writes ? "Map it writable, or register it without IBV_ACCESS_LOCAL_WRITE" : "Map it readable");
     } else if (mapping.inode != 0 || mapping.path[0] == '/') {
       error = check_file(&mapping);
-    } else if (strncmp(mapping.path, "[v", 2) == 0) {
-      error = EFAULT;
     }
     if (error == 0 && next == address && mapping.end >= end && find_in_volume(&mapping, address, request)) {
       request->backing = CONTROL_BACKING_FILE;
@@ -302,7 +305,10 @@ static int examine(uint64_t address, uint64_t length, bool writes, struct contro
   }
   free(line);
   fclose(maps);
-  return error != 0 ? error : next < end ? EFAULT : 0;
+  return error != 0   ? error
+         : next < end ? refuse(EFAULT, "Cannot register %llu bytes at 0x%llx: nothing is mapped at 0x%llx. Map all of it.",
+                               (unsigned long long)length, (unsigned long long)address, (unsigned long long)next)
+                      : 0;
 }
 
 /* --- Memory regions ----------------------------------------------------------------------------------------------- */
@@ -333,10 +339,12 @@ static struct ibv_mr* register_region(struct ibv_pd* pd, void* address, size_t l
   if (session_is_lost(domain->generation)) {
     error = ENODEV;
   } else if ((access & ~supported) != 0) {
-    error = EOPNOTSUPP;
-  } else if (length == 0 || (uint64_t)(uintptr_t)address + length < length ||
-             ((access & remote_writes) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0)) {
-    error = EINVAL;
+    error = refuse(EOPNOTSUPP, "Cannot register memory with access 0x%x. This device does not have 0x%x.", access,
+                   access & ~supported);
+  } else if (length == 0 || (uint64_t)(uintptr_t)address + length < length) {
+    error = refuse(EINVAL, "Cannot register %zu bytes at %p. Use a length above 0.", length, address);
+  } else if ((access & remote_writes) != 0 && (access & IBV_ACCESS_LOCAL_WRITE) == 0) {
+    error = refuse(EINVAL, "Cannot register memory that peers write without IBV_ACCESS_LOCAL_WRITE. Add it.");
   } else {
     error = examine((uintptr_t)address, length, (access & IBV_ACCESS_LOCAL_WRITE) != 0, request);
   }

@@ -83,8 +83,13 @@ static union ring_block* block_at(const struct writer* writer, uint32_t number) 
 /* Waits until the ring has free blocks for the longest entry. The sidecar takes what is there without a further wake. */
 static int wait_for_blocks(struct writer* writer) {
   struct ring* ring = writer->ring;
-  while (ring->mask + 1 - (ring->next - atomic_load_explicit(&ring->header->consumed, memory_order_acquire)) <
-         WORK_MAX_BLOCKS) {
+  /* The sidecar writes `consumed`, so its cache line is not read for each entry. */
+  while (ring->mask + 1 - (ring->next - ring->consumed) < WORK_MAX_BLOCKS) {
+    uint64_t before = ring->consumed;
+    ring->consumed = atomic_load_explicit(&ring->header->consumed, memory_order_acquire);
+    if (ring->consumed != before) {
+      continue;
+    }
     if (atomic_load_explicit(&writer->set->dead, memory_order_relaxed) || session_is_lost(writer->set->generation) ||
         atomic_load_explicit(&ring->header->state, memory_order_relaxed) == RING_STATE_ENDED) {
       return ENODEV;
@@ -103,8 +108,8 @@ static void publish(struct writer* writer) {
   ring->next += writer->blocks;
 }
 
-/* Writes the local elements. Returns 0, or EINVAL for a key that does not exist. */
-static int write_elements(struct writer* writer, struct key_cache* keys, const struct ibv_sge* list, int count) {
+/* Writes the local elements. The sidecar refuses region 0, which a key that does not exist has. */
+static void write_elements(struct writer* writer, struct key_cache* keys, const struct ibv_sge* list, int count) {
   struct ring_entry* entry = &block_at(writer, 0)->entry;
   uint32_t behind = writer->blocks, elements = 0;
   for (int i = 0; i < count; i++) {
@@ -113,11 +118,12 @@ static int write_elements(struct writer* writer, struct key_cache* keys, const s
       continue;
     }
     const struct key* key = key_find(keys, list[i].lkey);
-    if (key == NULL) {
-      return EINVAL;
-    }
     /* An address before the region gives an offset that the sidecar refuses. */
-    struct ring_element element = {key->region, list[i].addr - key->base, list[i].length, 0};
+    struct ring_element element = {.length = list[i].length};
+    if (key != NULL) {
+      element.region = key->region;
+      element.offset = list[i].addr - key->base;
+    }
     if (elements == 0) {
       element.flags = entry->element.flags;
       entry->element = element;
@@ -132,7 +138,6 @@ static int write_elements(struct writer* writer, struct key_cache* keys, const s
     elements++;
   }
   entry->elements = (uint8_t)elements;
-  return 0;
 }
 
 /* Writes payload of `length` bytes behind the entry. */
@@ -242,7 +247,7 @@ static int write_send(struct queue_pair* qp, struct writer* writer, const struct
   } else if (opcode == WORK_OPCODE_LOCAL_INVALIDATE) {
     const struct key* key = key_find(keys, wr->invalidate_rkey);
     entry->element.region = key == NULL ? 0 : key->region;
-    return key == NULL ? EINVAL : 0;
+    return 0;
   } else if (wr->opcode == IBV_WR_SEND_WITH_INV) {
     entry->remote_stag = wr->invalidate_rkey;
   } else if (opcode != WORK_OPCODE_SEND) {
@@ -254,7 +259,8 @@ static int write_send(struct queue_pair* qp, struct writer* writer, const struct
     write_payload(writer, wr->sg_list, wr->num_sge, (uint32_t)length);
     return 0;
   }
-  return write_elements(writer, keys, wr->sg_list, wr->num_sge);
+  write_elements(writer, keys, wr->sg_list, wr->num_sge);
+  return 0;
 }
 
 int qp_post_send(struct ibv_qp* base, struct ibv_send_wr* wr, struct ibv_send_wr** bad) {
@@ -333,9 +339,7 @@ static int post_receives(struct work_queue* queue, uint64_t number, uint32_t fla
       entry->remote_offset = 0;
       entry->element = (struct ring_element){.flags = flags};
       writer.blocks = 1;
-      error = write_elements(&writer, &set->receives.keys, wr->sg_list, wr->num_sge);
-    }
-    if (error == 0) {
+      write_elements(&writer, &set->receives.keys, wr->sg_list, wr->num_sge);
       uint32_t index = receive_slot(queue, wr->wr_id);
       error = index == queue->capacity ? ENOMEM : 0;
       entry->id = queue->member | index;
@@ -504,13 +508,22 @@ static void connection_changed(void* argument, const union record* record) {
 static int check_capabilities(const struct ibv_qp_init_attr* attributes) {
   const struct control_device* device = session_device();
   const struct ibv_qp_cap* cap = &attributes->cap;
+  bool receives = attributes->srq == NULL;
   if (attributes->qp_type != IBV_QPT_RC) {
-    return EOPNOTSUPP;
+    return refuse(EOPNOTSUPP, "No queue pair of type %d: iWARP has reliable connections (RC) only. Use the program's "
+                  "option for RC, such as -c RC of perftest.", attributes->qp_type);
   }
-  if (attributes->send_cq == NULL || attributes->recv_cq == NULL || cap->max_send_wr > device->max_send_queue ||
-      cap->max_send_sge > device->max_sge || cap->max_inline_data > WORK_MAX_INLINE ||
-      (attributes->srq == NULL && (cap->max_recv_wr > device->max_receive_queue || cap->max_recv_sge > device->max_sge))) {
+  if (attributes->send_cq == NULL || attributes->recv_cq == NULL) {
     return EINVAL;
+  }
+  if (cap->max_send_wr > device->max_send_queue || cap->max_send_sge > device->max_sge ||
+      cap->max_inline_data > WORK_MAX_INLINE ||
+      (receives && (cap->max_recv_wr > device->max_receive_queue || cap->max_recv_sge > device->max_sge))) {
+    return refuse(EINVAL, "A queue pair wants %u sends, %u receives, %u and %u elements and %u bytes inline; at most %u, "
+                  "%u, %u and %d are possible. Ask for less, or raise sidewarp.limits.send-queue, receive-queue or sge.",
+                  cap->max_send_wr, receives ? cap->max_recv_wr : 0, cap->max_send_sge, receives ? cap->max_recv_sge : 0,
+                  cap->max_inline_data, device->max_send_queue, device->max_receive_queue, device->max_sge,
+                  WORK_MAX_INLINE);
   }
   return 0;
 }
@@ -686,9 +699,8 @@ int ibv_modify_qp(struct ibv_qp* base, struct ibv_qp_attr* attributes, int mask)
     return ENODEV;
   }
   if ((mask & IBV_QP_DEST_QPN) && !by_hand_mode()) {
-    complain("This program connects queue pairs by itself, which iWARP does not permit. Use its option for rdma_cm, such "
-             "as -R of perftest, or SIDEWARP_VERBS_MODE=by-hand at both ends.");
-    return EOPNOTSUPP;
+    return refuse(EOPNOTSUPP, "This program connects queue pairs by itself, which iWARP does not permit. Use its option "
+                  "for rdma_cm, such as -R of perftest, or SIDEWARP_VERBS_MODE=by-hand at both ends.");
   }
   if (mask & IBV_QP_ACCESS_FLAGS) {
     qp->access = attributes->qp_access_flags;
@@ -809,7 +821,7 @@ static void limit_reached(void* argument, const union record* record) {
   struct shared_queue* srq = argument;
   struct ibv_async_event event = {.element = {.srq = &srq->base}, .event_type = IBV_EVENT_SRQ_LIMIT_REACHED};
   if (record != NULL) {
-    srq->limit = 0;
+    atomic_store(&srq->limit, 0);
     device_raise(srq->base.context, &event);
   }
 }
@@ -877,15 +889,19 @@ int ibv_modify_srq(struct ibv_srq* base, struct ibv_srq_attr* attributes, int ma
     return 0;
   }
   union record record = {.modify_shared_receive_queue = {.queue = srq->number, .limit = attributes->srq_limit}};
+  /* Before the request, because the event that disarms the limit can come before its answer. */
+  uint32_t before = atomic_exchange(&srq->limit, attributes->srq_limit);
   int error = session_call(&record, CONTROL_MODIFY_SHARED_RECEIVE_QUEUE, sizeof record.modify_shared_receive_queue);
-  srq->limit = error == 0 ? attributes->srq_limit : srq->limit;
+  if (error != 0) {
+    atomic_store(&srq->limit, before);
+  }
   return error;
 }
 
 int ibv_query_srq(struct ibv_srq* base, struct ibv_srq_attr* attributes) {
   struct shared_queue* srq = (struct shared_queue*)base;
-  *attributes =
-      (struct ibv_srq_attr){.max_wr = srq->receives.capacity, .max_sge = srq->max_sge, .srq_limit = srq->limit};
+  *attributes = (struct ibv_srq_attr){
+      .max_wr = srq->receives.capacity, .max_sge = srq->max_sge, .srq_limit = atomic_load(&srq->limit)};
   return 0;
 }
 

@@ -52,6 +52,8 @@ struct ring {
   union ring_block* blocks;
   size_t length;
   uint64_t id, mask, next;
+  /* Work rings: blocks that the sidecar had taken when this was last read. */
+  uint64_t consumed;
 };
 
 struct work_ring {
@@ -156,10 +158,15 @@ struct shared_queue {
   struct ibv_srq base;
   uint64_t generation, number;
   struct work_queue receives;
-  uint32_t max_sge, limit;
+  uint32_t max_sge;
+  /* 0: it is not armed. */
+  _Atomic uint32_t limit;
   /* Queue pairs that use it. Protected by base.mutex. */
   uint32_t users;
 };
+
+/* Entries of a completion ring that work requests do not use. */
+enum { SPARE = 2 };
 
 /* Puts a work queue into a set of `cq`. Returns 0 or an errno. */
 int queue_attach(struct work_queue* queue, struct completion_queue* cq, uint16_t kind);

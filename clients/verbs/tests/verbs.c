@@ -374,6 +374,16 @@ static void memory_of_all_kinds_is_registered(void) {
   unlink(path);
 }
 
+static void datagrams_are_refused(void) {
+  struct ibv_cq* cq = ibv_create_cq(context, 16, NULL, NULL, 0);
+  struct ibv_qp_init_attr attributes = {.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_UD};
+  CHECK(ibv_create_qp(domain, &attributes) == NULL && errno == EOPNOTSUPP);
+  attributes.qp_type = IBV_QPT_RC;
+  attributes.cap.max_send_wr = 1000000;
+  CHECK(ibv_create_qp(domain, &attributes) == NULL && errno == EINVAL);
+  CHECK(ibv_destroy_cq(cq) == 0);
+}
+
 /* --- Queues ------------------------------------------------------------------------------------------------------- */
 
 static void unsignaled_sends_free_their_slots(void) {
@@ -476,6 +486,43 @@ static void errors_flush_in_order(void) {
   destroy_ends(&client, &server);
 }
 
+/* As on an RNIC: earlier work completes first, later work is flushed and does not reach the peer. */
+static void local_errors_complete_in_order(void) {
+  enum { EARLIER = 8, LATER = 3, READ = 200000 };
+  struct end client, server;
+  connect_ends(&client, &server, NULL, NULL, NULL);
+  fill(server.memory, READ, 4);
+  struct ibv_sge bad_element = {(uintptr_t)client.memory, 8, client.mr->lkey ^ 0x55aa}, element[EARLIER], late;
+  struct ibv_send_wr list[EARLIER + 1 + LATER], *bad;
+  for (int i = 0; i < EARLIER + 1 + LATER; i++) {
+    list[i] = (struct ibv_send_wr){.wr_id = (uint64_t)i,
+                                   .next = i < EARLIER + LATER ? &list[i + 1] : NULL,
+                                   .sg_list = i == EARLIER ? &bad_element : i < EARLIER ? &element[i] : &late,
+                                   .num_sge = 1,
+                                   .opcode = i < EARLIER ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE,
+                                   .send_flags = IBV_SEND_SIGNALED};
+    list[i].wr.rdma.remote_addr = (uintptr_t)server.memory;
+    list[i].wr.rdma.rkey = server.mr->rkey;
+  }
+  for (int i = 0; i < EARLIER; i++) {
+    element[i] = (struct ibv_sge){(uintptr_t)client.memory, READ, client.mr->lkey};
+  }
+  late = (struct ibv_sge){(uintptr_t)client.memory + READ, READ, client.mr->lkey};
+  CHECK(ibv_post_send(client.id->qp, list, &bad) == 0);
+  for (uint64_t i = 0; i < EARLIER; i++) {
+    succeed(client.cq, i, IBV_WC_RDMA_READ);
+  }
+  CHECK(memcmp(client.memory, server.memory, READ) == 0);
+  for (uint64_t i = EARLIER; i < EARLIER + 1 + LATER; i++) {
+    struct ibv_wc wc = next(client.cq);
+    CHECK(wc.wr_id == i && wc.status == (i == EARLIER ? IBV_WC_LOC_PROT_ERR : IBV_WC_WR_FLUSH_ERR));
+  }
+  expect(RDMA_CM_EVENT_DISCONNECTED);
+  expect(RDMA_CM_EVENT_DISCONNECTED);
+  CHECK(memcmp(client.memory, server.memory, READ) == 0);
+  destroy_ends(&client, &server);
+}
+
 static void local_errors_end_the_connection(void) {
   struct end client, server;
   connect_ends(&client, &server, NULL, NULL, NULL);
@@ -488,7 +535,7 @@ static void local_errors_end_the_connection(void) {
   wc = next(client.cq);
   CHECK(wc.wr_id == 5 && wc.status == IBV_WC_WR_FLUSH_ERR);
   element.lkey ^= 0x55aa;
-  CHECK(post(&client, wr) == EINVAL);
+  CHECK(post(&client, wr) == 0 && next(client.cq).status == IBV_WC_WR_FLUSH_ERR);
   struct ibv_qp_attr attributes;
   struct ibv_qp_init_attr init;
   CHECK(ibv_query_qp(client.id->qp, &attributes, IBV_QP_STATE, &init) == 0 && attributes.qp_state == IBV_QPS_ERR);
@@ -671,10 +718,12 @@ static const struct {
     TEST(immediate_data_arrives),
     TEST(atomic_operations_return_the_original),
     TEST(memory_of_all_kinds_is_registered),
+    TEST(datagrams_are_refused),
     TEST(unsignaled_sends_free_their_slots),
     TEST(one_completion_queue_serves_many_queue_pairs),
     TEST(queue_pairs_come_and_go),
     TEST(errors_flush_in_order),
+    TEST(local_errors_complete_in_order),
     TEST(local_errors_end_the_connection),
     TEST(shared_receives_serve_all_queue_pairs),
     TEST(other_protection_domains_work),

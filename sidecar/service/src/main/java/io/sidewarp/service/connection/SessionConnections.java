@@ -119,6 +119,14 @@ public final class SessionConnections implements ConnectionLookup {
         return connection.toProto();
     }
 
+    /** Creates an idle connection that refused work ends, as on an RNIC. */
+    public Connection createStrict(CreateConnectionRequest request) {
+        Connection created = create(request);
+        SessionConnection connection = open.get(created.getId());
+        connection.work().endWhenRefused(connection::abort);
+        return created;
+    }
+
     /** Connects. The result is complete when the peer has accepted. */
     public ConnectionAttempt connect(ConnectRequest request, Context trace) {
         if (request.getConnection() != 0) {

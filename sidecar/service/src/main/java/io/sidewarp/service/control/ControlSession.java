@@ -172,7 +172,7 @@ final class ControlSession {
     private void createConnection(RecordReader record, long value) {
         sockets.registry().checkNotDraining();
         long id = session.connections()
-                .create(CreateConnectionRequest.newBuilder()
+                .createStrict(CreateConnectionRequest.newBuilder()
                         .setOptions(ConnectionOptions.newBuilder()
                                 .setProtectionDomain(record.getLong(CreateConnectionFields.DOMAIN_OFFSET))
                                 .setSharedReceiveQueue(

@@ -36,6 +36,10 @@ public final class ConnectionWork extends PolledWork {
     private Supplier<PostCount.Hold> hold = () -> PostCount.Hold.NONE;
     private Runnable onWait = () -> {};
     private boolean sendPermitted = true;
+    /** Ends the connection when its work is refused, as RNICs do; null: refused work does no harm. */
+    private @Nullable Runnable onRefused;
+
+    private boolean refused;
 
     private int sendOutstanding;
     private int receiveOutstanding;
@@ -224,8 +228,40 @@ public final class ConnectionWork extends PolledWork {
         if (sendOutstanding == 0) {
             call.refused(completion);
             call.toldBy(this);
+            endIfRefused();
         } else {
             lateRefusals.add(new LateRefusal(call, completion));
+        }
+    }
+
+    /**
+     * Makes refused work end the connection as on an RNIC: it completes behind earlier send work, and later send work is
+     * flushed.
+     */
+    public void endWhenRefused(Runnable end) {
+        onRefused = end;
+    }
+
+    /** Records that work is refused. Returns whether this ends the connection. */
+    boolean endsBy(boolean receive) {
+        refused |= onRefused != null;
+        if (receive) {
+            endIfRefused();
+        }
+        return refused;
+    }
+
+    /** Returns whether send work is flushed, because earlier work was refused. */
+    boolean isRefused() {
+        return refused;
+    }
+
+    private void endIfRefused() {
+        Runnable end = onRefused;
+        if (refused && end != null) {
+            onRefused = null;
+            // Not at once: a batch of work requests may be on this stack.
+            loop().execute(end);
         }
     }
 
@@ -297,6 +333,7 @@ public final class ConnectionWork extends PolledWork {
         all.forEach(refusal -> refusal.call.toldBy(this));
         all.forEach(refusal -> refusal.call.refused(refusal.completion));
         all.forEach(refusal -> refusal.call.flush());
+        endIfRefused();
     }
 
     /** Completion of refused work that waits for its turn. */

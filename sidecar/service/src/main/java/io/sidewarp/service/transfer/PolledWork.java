@@ -83,6 +83,10 @@ abstract class PolledWork {
         return completions;
     }
 
+    final EventLoop loop() {
+        return loop;
+    }
+
     final WorkSlots slots() {
         return slots;
     }

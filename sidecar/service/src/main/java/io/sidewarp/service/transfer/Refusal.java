@@ -49,7 +49,8 @@ record Refusal(
      */
     static Refusal of(StatusRuntimeException missing, boolean flush) {
         if (missing.getStatus().getCode() == Status.Code.NOT_FOUND) {
-            return invalid(String.valueOf(missing.getStatus().getDescription()));
+            return invalid(
+                    Status.Code.NOT_FOUND, String.valueOf(missing.getStatus().getDescription()));
         }
         return flush ? flushed(missing, ApiError.retry(missing)) : flushed(missing);
     }

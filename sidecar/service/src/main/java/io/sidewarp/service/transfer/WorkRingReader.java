@@ -341,7 +341,10 @@ final class WorkRingReader implements PolledSources.Source {
 
     /** @param target sink for the completion */
     private boolean post(ConnectionWork work, RingSink sink, CompletionTarget target) {
-        Refusal refusal = transfers.poster().post(work, item, target);
+        boolean receive = item.opcode == WrOpcode.RECEIVE;
+        Refusal refusal = work.isRefused() && !receive
+                ? Refusal.flushed("an earlier work request was refused, which ends the connection")
+                : transfers.poster().post(work, item, target);
         if (WorkPoster.QUEUE_FULL.equals(refusal)) {
             awaitsSpace = true;
             work.awaitSpace(sink);
@@ -351,7 +354,13 @@ final class WorkRingReader implements PolledSources.Source {
             if (target instanceof InlineSlots.Slot slot) {
                 slot.posted();
             }
-        } else if (refusal.isFlushed() && item.opcode != WrOpcode.RECEIVE) {
+        } else if (receive) {
+            refuse(sink, refusal);
+            if (!refusal.isFlushed()) {
+                work.endsBy(true);
+            }
+        } else if (refusal.isFlushed() || work.endsBy(false)) {
+            transfers.record(refusal, item);
             work.refuseInTurn(sink, CompletionProtos.refused(item, refusal));
         } else {
             refuse(sink, refusal);
