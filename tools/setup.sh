@@ -113,6 +113,7 @@ need_maven() {
 readonly TEST_TOOLS='libusrsctp.so.2 libusrsctp2
 tshark tshark
 dumpcap wireshark-common
+text2pcap wireshark-common
 iperf3 iperf3
 ip iproute2
 node nodejs

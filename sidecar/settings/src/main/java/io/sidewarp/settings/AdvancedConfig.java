@@ -7,8 +7,10 @@ import io.sidewarp.engine.verbs.DepthNegotiation;
 import io.sidewarp.engine.verbs.RtrKind;
 import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /** Settings that hardly anybody changes. Their defaults suit almost all pods and networks. */
@@ -31,6 +33,12 @@ public interface AdvancedConfig {
     @WithDefault("false")
     @WithConverter(StrictBoolean.class)
     boolean outliveSessions();
+
+    /**
+     * File for the secrets of all TLS connections, in the NSS format that Wireshark reads. For debugging only: whoever
+     * reads the file can decrypt the connections and forge their data.
+     */
+    Optional<Path> tlsKeyLog();
 
     Api api();
 

@@ -10,6 +10,7 @@ import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.net.tls.TlsIdentity;
+import io.sidewarp.engine.net.tls.TlsKeyLog;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.service.api.ApiServices;
@@ -111,7 +112,21 @@ public final class Sidecar implements AutoCloseable {
         return cause == failure ? "" : ": " + cause.getMessage();
     }
 
+    private static TlsKeyLog keyLog(Path file) throws IOException {
+        try {
+            return TlsKeyLog.enable(file);
+        } catch (IOException e) {
+            throw new IOException(
+                    "cannot write the key log of sidewarp.advanced.tls-key-log, " + file + " (" + e
+                            + "); name a file in a directory that the sidecar may write, or leave the setting out",
+                    e);
+        }
+    }
+
     private void begin(String version, Map<String, String> telemetryProperties) throws IOException {
+        if (config.advanced().tlsKeyLog().isPresent()) {
+            own(keyLog(config.advanced().tlsKeyLog().get()));
+        }
         Telemetry telemetry = own(Telemetry.create(config.advanced().telemetry(), version, telemetryProperties));
         int loops = config.eventLoops()
                 .orElse(Math.min(DEFAULT_LOOPS, Runtime.getRuntime().availableProcessors()));

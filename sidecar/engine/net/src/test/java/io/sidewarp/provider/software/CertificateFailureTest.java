@@ -6,6 +6,7 @@ package io.sidewarp.provider.software;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.engine.net.tls.TestAuthority;
+import io.sidewarp.engine.net.tls.TestAuthority.Leaf;
 import io.sidewarp.engine.net.tls.TlsCredentials;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ListenAttributes;
@@ -197,6 +198,28 @@ final class CertificateFailureTest {
                     .isEqualTo("/ns/shop/sa/db");
             oldClient.queuePair.disconnect().get(TlsBed.PATIENCE_SECONDS, TimeUnit.SECONDS);
             assertThat(oldClient.queuePair.isUnconfirmed()).isFalse();
+        }
+    }
+
+    @Test
+    void aRemovedCaEndsTheTrustInTicketsAsWell() throws Exception {
+        TestAuthority successor = new TestAuthority("example.org");
+        Leaf server = AUTHORITY.leaf("db");
+        try (TlsBed bed = new TlsBed(good("cart"), server.trusting(AUTHORITY.anchors()))) {
+            InetSocketAddress listener = bed.listen(REQUIRED);
+            Endpoint client = new Endpoint(bed.clientDevice, 64);
+            bed.connect(client, new Endpoint(bed.serverDevice, 64), listener, TlsBed.asking(REQUIRED));
+            client.disconnect();
+
+            bed.replaceServer(server.trusting(successor.anchors()));
+
+            assertThat(bed.failure(listener, TlsBed.asking(REQUIRED)))
+                    .contains("the peer refuses the certificate of this side, " + AUTHORITY.id("cart"))
+                    .contains("give the CA of this side to the peer");
+            assertThat(bed.listenerFailure())
+                    .contains("the certificate of the peer " + AUTHORITY.id("cart") + " is not trusted")
+                    .contains("renew the bundle of CAs here or the peer's certificate");
+            assertThat(bed.requests).isEmpty();
         }
     }
 

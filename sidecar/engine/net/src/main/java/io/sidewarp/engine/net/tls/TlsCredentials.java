@@ -146,6 +146,6 @@ public final class TlsCredentials {
             parameters.setNeedClientAuth(true);
         }
         engine.setSSLParameters(parameters);
-        return engine;
+        return TlsKeyLog.watch(engine);
     }
 }
