@@ -24,12 +24,12 @@ import org.junit.jupiter.api.Test;
 
 class CertificateBuilderTest {
 
-    private static final Instant NOW = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+    private final Instant start = Instant.now().truncatedTo(ChronoUnit.SECONDS);
 
     private final KeyPair authorityKeys = CertificateBuilder.newKeys();
     private final X509Certificate authority = new CertificateBuilder(authorityKeys.getPublic(), "CA")
             .authority()
-            .validity(NOW.minusSeconds(60), NOW.plusSeconds(3600))
+            .validity(start.minusSeconds(60), start.plusSeconds(3600))
             .uri("spiffe://example.org")
             .selfSigned(authorityKeys.getPrivate());
 
@@ -37,7 +37,7 @@ class CertificateBuilderTest {
     void javaVerifiesCertificateThatCaSigned() throws Exception {
         KeyPair keys = CertificateBuilder.newKeys();
         X509Certificate leaf = new CertificateBuilder(keys.getPublic(), "cart")
-                .validity(NOW.minusSeconds(60), NOW.plusSeconds(60))
+                .validity(start.minusSeconds(60), start.plusSeconds(60))
                 .uri("spiffe://example.org/ns/shop/sa/cart")
                 .dnsName("cart.shop.svc")
                 .address(InetAddress.ofLiteral("192.0.2.1"))
@@ -53,7 +53,7 @@ class CertificateBuilderTest {
                         List.of(6, "spiffe://example.org/ns/shop/sa/cart"),
                         List.of(2, "cart.shop.svc"),
                         List.of(7, "192.0.2.1"));
-        assertThat(leaf.getNotAfter().toInstant()).isEqualTo(NOW.plusSeconds(60));
+        assertThat(leaf.getNotAfter().toInstant()).isEqualTo(start.plusSeconds(60));
         assertThat(leaf.getBasicConstraints()).isEqualTo(-1);
         assertThat(leaf.getKeyUsage()).startsWith(true, false);
         assertThat(leaf.getExtendedKeyUsage()).containsExactly("1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.2");

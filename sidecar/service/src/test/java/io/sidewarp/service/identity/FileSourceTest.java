@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class FileSourceTest {
 
-    private static final Instant NOW = Instant.now();
+    private final Instant start = Instant.now();
     private static final Duration HOUR = Duration.ofHours(1);
 
     private final TestAuthority authority = new TestAuthority("example.org");
@@ -50,7 +50,7 @@ class FileSourceTest {
 
         assertThat(receiver.delivered).singleElement().satisfies(credentials -> {
             assertThat(credentials.id()).hasToString(authority.id("cart"));
-            assertThat(credentials.expiry()).isAfter(NOW);
+            assertThat(credentials.expiry()).isAfter(start);
         });
     }
 
@@ -78,14 +78,14 @@ class FileSourceTest {
 
     @Test
     void renewedFilesReplaceCredentials() {
-        files.write(authority.leaf("cart", NOW.minus(HOUR), NOW.plus(HOUR)), authority.certificate());
+        files.write(authority.leaf("cart", start.minus(HOUR), start.plus(HOUR)), authority.certificate());
         source.look(receiver);
 
-        files.write(authority.leaf("cart", NOW.minus(HOUR), NOW.plus(HOUR.multipliedBy(2))), authority.certificate());
+        files.write(authority.leaf("cart", start.minus(HOUR), start.plus(HOUR.multipliedBy(2))), authority.certificate());
         source.look(receiver);
 
         assertThat(receiver.delivered).hasSize(2);
-        assertThat(receiver.delivered.getLast().expiry()).isAfter(NOW.plus(HOUR));
+        assertThat(receiver.delivered.getLast().expiry()).isAfter(start.plus(HOUR));
         assertThat(receiver.problems).isEmpty();
     }
 
@@ -181,14 +181,14 @@ class FileSourceTest {
 
     @Test
     void expiredCertificateIsReportedByName() {
-        files.write(authority.leaf("cart", NOW.minus(HOUR.multipliedBy(2)), NOW.minus(HOUR)), authority.certificate());
+        files.write(authority.leaf("cart", start.minus(HOUR.multipliedBy(2)), start.minus(HOUR)), authority.certificate());
 
         refuses("the certificate of this side, " + authority.id("cart") + ", expired at ");
     }
 
     @Test
     void earlyCertificateIsReportedByNameAndUsedLater() {
-        files.write(authority.leaf("cart", NOW.plus(HOUR), NOW.plus(HOUR.multipliedBy(2))), authority.certificate());
+        files.write(authority.leaf("cart", start.plus(HOUR), start.plus(HOUR.multipliedBy(2))), authority.certificate());
 
         refuses("the certificate of this side, " + authority.id("cart") + ", is not valid before ");
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 class IdentityTest {
 
-    private static final Instant NOW = Instant.now();
+    private final Instant start = Instant.now();
     private static final Duration HOUR = Duration.ofHours(1);
 
     private final TestAuthority authority = new TestAuthority("example.org");
@@ -57,15 +57,15 @@ class IdentityTest {
         identity.onProblem("the source does not answer; start it");
 
         for (int minute = 0; minute < 59; minute++) {
-            clock.now = NOW.plusSeconds(60L * minute);
+            clock.now = start.plusSeconds(60L * minute);
             assertThat(identity.current()).containsSame(credentials);
         }
-        clock.now = NOW.plusSeconds(60);
+        clock.now = start.plusSeconds(60);
         assertThat(identity.problem())
                 .hasValue("the certificate of this side, " + authority.id("cart") + ", valid until "
                         + credentials.expiry() + ", is not renewed: the source does not answer; start it");
 
-        clock.now = NOW.plus(HOUR);
+        clock.now = start.plus(HOUR);
         assertThat(identity.problem())
                 .hasValue("the certificate of this side, " + authority.id("cart") + ", expired at "
                         + credentials.expiry() + ", so peers refuse new connections with TLS: the source does not"
@@ -79,10 +79,10 @@ class IdentityTest {
     void certificateWithLittleTimeLeftIsProblem() {
         identity.onCredentials(credentials(HOUR));
 
-        clock.now = NOW.plus(Duration.ofMinutes(45));
+        clock.now = start.plus(Duration.ofMinutes(45));
         assertThat(identity.problem()).isEmpty();
 
-        clock.now = NOW.plus(Duration.ofMinutes(49));
+        clock.now = start.plus(Duration.ofMinutes(49));
         assertThat(identity.problem()).get().asString().contains("and its source has not renewed it");
     }
 
@@ -90,7 +90,7 @@ class IdentityTest {
     void renewalEndsProblem() {
         identity.onCredentials(credentials(HOUR));
         identity.onProblem("away");
-        clock.now = NOW.plus(HOUR);
+        clock.now = start.plus(HOUR);
 
         identity.onCredentials(credentials(HOUR.multipliedBy(2)));
 
@@ -108,7 +108,7 @@ class IdentityTest {
     }
 
     private TlsCredentials credentials(Duration lifetime) {
-        TestAuthority.Leaf leaf = authority.leaf("cart", NOW, NOW.plus(lifetime));
+        TestAuthority.Leaf leaf = authority.leaf("cart", start, start.plus(lifetime));
         return Credentials.of(
                 leaf.key(),
                 List.of(leaf.certificate()),
@@ -125,9 +125,9 @@ class IdentityTest {
         public void close() {}
     }
 
-    private static final class SetClock extends Clock {
+    private final class SetClock extends Clock {
 
-        private Instant now = NOW;
+        private Instant now = start;
 
         @Override
         public Instant instant() {
