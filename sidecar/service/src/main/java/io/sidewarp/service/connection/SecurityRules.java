@@ -68,7 +68,7 @@ final class SecurityRules {
         if (context.identity().current().isPresent()) {
             return;
         }
-        if (context.identity() == TlsIdentity.NONE) {
+        if (context.config().identity().source().isEmpty()) {
             throw ApiError.state("the connection needs TLS, and this sidecar has no identity; set"
                     + " sidewarp.identity.source to builtin, files or spiffe, or ask for less (options.security,"
                     + " allowed_peers)");
