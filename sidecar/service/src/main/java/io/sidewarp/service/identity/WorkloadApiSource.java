@@ -132,7 +132,7 @@ final class WorkloadApiSource implements IdentitySource {
                     "the Workload API at " + address + " delivers an identity that cannot be used: " + e.getMessage());
             // A certificate of an agent whose clock is ahead becomes valid later.
             schedule(thread, longestDelay, () -> {
-                if (response == latest) {
+                if (response.equals(latest)) {
                     take(response, thread, receiver);
                 }
             });
