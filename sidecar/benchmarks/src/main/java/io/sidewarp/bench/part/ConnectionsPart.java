@@ -11,6 +11,7 @@ import io.sidewarp.bench.process.Program;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Subject;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
@@ -77,16 +78,33 @@ final class ConnectionsPart {
      * @param plan plan with idle connections
      */
     static void recordSetUp(Lab lab, String group, EndPair ends, TransferPlan plan) {
+        lab.record(group, false, Subject.of(ends.name(), plan), costs(ends, plan));
+    }
+
+    private static Map<Metric, Double> costs(EndPair ends, TransferPlan plan) {
         ends.connect(plan.withIdle(0));
         long active = ends.activeMemory();
         long passive = ends.passiveMemory();
         ends.release();
         double rate = setUp(ends, plan);
         double idle = plan.idle();
-        Map<Metric, Double> costs = Map.of(
+        return Map.of(
                 Metric.CONNECTIONS_PER_SECOND, rate,
                 Metric.ACTIVE_OCTETS_PER_CONNECTION, (ends.activeMemory() - active) / idle,
                 Metric.PASSIVE_OCTETS_PER_CONNECTION, (ends.passiveMemory() - passive) / idle);
+    }
+
+    /** Records the rate at which idle connections are set up for the first time, and ends them. */
+    static void recordFirstSetUp(Lab lab, String group, EndPair ends, TransferPlan plan) {
+        double rate = setUp(ends, plan);
+        ends.release();
+        lab.record(group, false, Subject.of(ends.name(), plan), Map.of(Metric.CONNECTIONS_PER_SECOND, rate));
+    }
+
+    /** Records the memory of each idle connection. They stay connected. */
+    static void recordMemory(Lab lab, String group, EndPair ends, TransferPlan plan) {
+        Map<Metric, Double> costs = new EnumMap<>(costs(ends, plan));
+        costs.remove(Metric.CONNECTIONS_PER_SECOND);
         lab.record(group, false, Subject.of(ends.name(), plan), costs);
     }
 
