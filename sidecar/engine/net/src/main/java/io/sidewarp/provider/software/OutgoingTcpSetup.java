@@ -26,6 +26,7 @@ import io.sidewarp.engine.verbs.TlsAttributes;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
     private @Nullable CompletableFuture<Void> attempt;
     private @Nullable TcpTransport transport;
     private @Nullable MpaConnection mpa;
+    private boolean triedTls;
     private final LoopTimer silence;
 
     OutgoingTcpSetup(
@@ -92,6 +94,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
         reached(remote);
         Security security = parameters().security().security();
         if (credentials != null) {
+            triedTls = true;
             connected.beginTls(new TlsStart(
                     credentials,
                     credentials.initiator(remote),
@@ -253,12 +256,25 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
 
     @Override
     public void onRejected(MpaStartup reply) {
-        SecurityDenial.of(reply.privateData())
-                .ifPresentOrElse(
-                        denial -> fail(new ConnectionFailedException(
-                                Kind.SECURITY,
-                                "the listener at " + remote() + " refused the connection: " + denial.advice())),
-                        () -> rejected(reply.privateData(), reply.peer()));
+        Optional<SecurityDenial> denied = SecurityDenial.of(reply.privateData());
+        if (denied.equals(Optional.of(SecurityDenial.TLS_REQUIRED)) && mayTryTls()) {
+            mpa = null;
+            transport = null;
+            connect(options(parameters()));
+            return;
+        }
+        denied.ifPresentOrElse(
+                denial -> fail(new ConnectionFailedException(
+                        Kind.SECURITY, "the listener at " + remote() + " refused the connection: " + denial.advice())),
+                () -> rejected(reply.privateData(), reply.peer()));
+    }
+
+    /** Returns whether this side went without TLS only because it remembered the peer, which has TLS now. */
+    private boolean mayTryTls() {
+        return !isOver()
+                && parameters().security().security() == Security.PREFERRED
+                && device().plainPeers().remove(remote())
+                && !triedTls;
     }
 
     @Override

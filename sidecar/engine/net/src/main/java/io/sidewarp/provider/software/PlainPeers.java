@@ -36,6 +36,11 @@ final class PlainPeers {
         found.put(peer, nanoTime.getAsLong());
     }
 
+    /** Forgets a peer that speaks TLS now. Returns whether it was remembered. */
+    synchronized boolean remove(InetSocketAddress peer) {
+        return found.remove(peer) != null;
+    }
+
     synchronized boolean contains(InetSocketAddress peer) {
         Long since = found.get(peer);
         if (since == null) {

@@ -137,4 +137,21 @@ final class PeerWithoutTlsTest {
                 .withMessageContaining("no answer");
         assertThat(first.isClosed()).isFalse();
     }
+
+    /** The program behind an address may have got TLS since the address was remembered. */
+    @Test
+    void aRememberedPeerThatNeedsTlsNowGetsTls() throws Exception {
+        bed.replaceServer(AUTHORITY.credentials("db"));
+        InetSocketAddress listener = bed.listen(SecurityPolicy.of(Security.REQUIRED));
+        bed.client().plainPeers().add(listener);
+
+        ConnectionAttributes agreed = bed.connect(
+                new Endpoint(bed.clientDevice, 64),
+                new Endpoint(bed.serverDevice, 64),
+                listener,
+                TlsBed.asking(SecurityPolicy.of(Security.PREFERRED)));
+
+        assertThat(agreed.tls()).isNotNull();
+        assertThat(bed.client().plainPeers().contains(listener)).isFalse();
+    }
 }
