@@ -307,7 +307,10 @@ final class TlsStream {
 
     private void onTasksDone() {
         taskRunning = false;
-        if (!over && !transport.isLost()) {
+        if (over && !transport.isLost()) {
+            // The end of the connection waited for the task.
+            transport.requestOutput();
+        } else if (!transport.isLost()) {
             if (engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP) {
                 transport.requestOutput();
             }

@@ -32,6 +32,7 @@ import java.security.cert.Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -39,6 +40,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
@@ -307,5 +309,19 @@ final class ForeignTlsPeerTest {
         out.put((byte) 0x41).put((byte) 0x41).putInt(0).putInt(1).putInt(1).putInt(0);
         out.putInt(77).putLong(0).putInt(length).putInt(stag).putLong(0);
         return out.array();
+    }
+
+    @Test
+    void tooMuchInputDuringATaskOfTheHandshakeEndsTheConnection() throws Exception {
+        SSLEngine engine = AUTHORITY.credentials("cart").initiator(new InetSocketAddress("localhost", 1));
+        engine.beginHandshake();
+        ByteBuffer hello = ByteBuffer.allocate(1 << 18);
+        engine.wrap(ByteBuffer.allocate(0), hello);
+        hello.position(200_000).flip();
+        try (Socket socket = open(bed.listen(REQUIRED))) {
+            assertThat(refusedAfter(socket, Arrays.copyOf(hello.array(), hello.limit())))
+                    .contains("bytes before the handshake was complete");
+            assertThat(isClosed(socket)).isTrue();
+        }
     }
 }
