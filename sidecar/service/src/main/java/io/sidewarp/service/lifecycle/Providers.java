@@ -200,7 +200,7 @@ final class Providers {
         @Override
         public void onStartupFailed(InetSocketAddress remote, String message) {
             telemetry.connections().failed(false, StartupFailure.STARTUP);
-            logs.startup().warn(() -> "remote=" + remote + " message=\"" + message + "\"");
+            logs.startup().warn(() -> "remote=" + remote + " message=" + LogText.quoted(message));
         }
 
         @Override

@@ -39,6 +39,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SNIServerName;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
@@ -322,6 +323,38 @@ final class ForeignTlsPeerTest {
             assertThat(refusedAfter(socket, Arrays.copyOf(hello.array(), hello.limit())))
                     .contains("bytes before the handshake was complete");
             assertThat(isClosed(socket)).isTrue();
+        }
+    }
+
+    @Test
+    void aLongNameInACertificateMakesNoLongMessage() throws Exception {
+        Leaf longName =
+                AUTHORITY.leaf("x".repeat(20_000), List.of(), Instant.now().minusSeconds(60));
+        try (SSLSocket socket = secure(open(bed.listen(REQUIRED)), longName, "TLSv1.3", ALPN)) {
+            assertThat(handshakeFails(socket))
+                    .contains("has no SPIFFE ID")
+                    .satisfies(text -> assertThat(text.length()).isLessThan(1000));
+        }
+        longName = new TestAuthority("example.org", "y".repeat(20_000)).leaf("cart");
+        try (SSLSocket socket = secure(open(bed.listen(REQUIRED)), longName, "TLSv1.3", ALPN)) {
+            assertThat(handshakeFails(socket))
+                    .contains("is not trusted")
+                    .satisfies(text -> assertThat(text.length()).isLessThan(1000));
+        }
+    }
+
+    /** The Java library quotes a wrong server name of the peer, which nobody has authenticated. */
+    @Test
+    void aWrongServerNameWritesNoLineOfTheLog() throws Exception {
+        byte[] name = ("a\nevent=forged " + "x".repeat(10_000)).getBytes(US_ASCII);
+        try (SSLSocket socket = secure(open(bed.listen(REQUIRED)))) {
+            SSLParameters parameters = socket.getSSLParameters();
+            parameters.setServerNames(List.of(new SNIServerName(0, name) {}));
+            socket.setSSLParameters(parameters);
+            assertThat(handshakeFails(socket))
+                    .contains("event=forged")
+                    .doesNotContain("\n")
+                    .satisfies(text -> assertThat(text.length()).isLessThan(1000));
         }
     }
 }

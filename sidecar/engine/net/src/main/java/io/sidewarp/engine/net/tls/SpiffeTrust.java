@@ -93,8 +93,10 @@ public final class SpiffeTrust extends X509ExtendedTrustManager {
         } catch (CertificateException e) {
             throw new CertificateException(
                     "the certificate of the peer " + id + " is not trusted: no CA for the trust domain "
-                            + id.trustDomain() + " here leads to it (issuer " + leaf.getIssuerX500Principal() + ": "
-                            + e.getMessage() + "). Both sides need the CAs of one source; renew the bundle of CAs here"
+                            + id.trustDomain() + " here leads to it (issuer "
+                            + TlsFailures.printable(leaf.getIssuerX500Principal()) + ": "
+                            + TlsFailures.printable(e.getMessage())
+                            + "). Both sides need the CAs of one source; renew the bundle of CAs here"
                             + " or the peer's certificate",
                     e);
         }
@@ -118,10 +120,10 @@ public final class SpiffeTrust extends X509ExtendedTrustManager {
 
     private static SpiffeId requireId(X509Certificate leaf) throws CertificateException {
         return SpiffeId.of(leaf)
-                .orElseThrow(
-                        () -> new CertificateException("the certificate of the peer (" + leaf.getSubjectX500Principal()
-                                + ") has no SPIFFE ID; it needs exactly one URI as subject alternative name, as in"
-                                + " spiffe://example.org/ns/shop/sa/cart"));
+                .orElseThrow(() -> new CertificateException("the certificate of the peer ("
+                        + TlsFailures.printable(leaf.getSubjectX500Principal())
+                        + ") has no SPIFFE ID; it needs exactly one URI as subject alternative name, as in"
+                        + " spiffe://example.org/ns/shop/sa/cart"));
     }
 
     private void requireValidNow(X509Certificate certificate) throws CertificateException {
@@ -132,7 +134,7 @@ public final class SpiffeTrust extends X509ExtendedTrustManager {
             boolean early = now.isBefore(certificate.getNotBefore().toInstant());
             String name = SpiffeId.of(certificate)
                     .map(SpiffeId::toString)
-                    .orElseGet(() -> certificate.getSubjectX500Principal().toString());
+                    .orElseGet(() -> TlsFailures.printable(certificate.getSubjectX500Principal()));
             String message = early
                     ? "the certificate of the peer (" + name + ") is not valid before "
                             + certificate.getNotBefore().toInstant() + ", and the clock here says " + now

@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
 
 /** Explains exceptions of a TLS engine. */
 public final class TlsFailures {
@@ -19,6 +20,14 @@ public final class TlsFailures {
 
     private static final String NO_TLS = "Unsupported or unrecognized SSL message";
     private static final String TOO_LARGE = "exceeds the maximum allowed";
+
+    /** Most characters of a text that a stranger may have chosen, in a message. */
+    private static final int MAX_TEXT = 200;
+
+    /** Most characters of a message about a certificate, which may have two SPIFFE IDs. */
+    private static final int MAX_MESSAGE = 5000;
+
+    private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
 
     private TlsFailures() {}
 
@@ -31,10 +40,10 @@ public final class TlsFailures {
     public static TlsFailure explain(Throwable thrown, TlsCredentials own, boolean answered) {
         for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
             if (cause instanceof CertificateException) {
-                return new TlsFailure(Kind.CERTIFICATE, message(cause));
+                return new TlsFailure(Kind.CERTIFICATE, printable(message(cause), MAX_MESSAGE));
             }
         }
-        String text = message(thrown);
+        String text = printable(message(thrown));
         Matcher alert = ALERT.matcher(text);
         if (alert.find()) {
             return ofAlert(alert.group(1).toLowerCase(Locale.ROOT), own);
@@ -54,7 +63,7 @@ public final class TlsFailures {
         if (thrown instanceof SSLException) {
             return new TlsFailure(Kind.PROTOCOL, "the peer broke a rule of TLS: " + text);
         }
-        return new TlsFailure(Kind.PROTOCOL, "TLS failed on this side: " + thrown);
+        return new TlsFailure(Kind.PROTOCOL, "TLS failed on this side: " + printable(thrown));
     }
 
     private static TlsFailure ofAlert(String alert, TlsCredentials own) {
@@ -82,6 +91,20 @@ public final class TlsFailures {
                 new TlsFailure(Kind.PROTOCOL, "the peer does not speak TLS 1.3; update the peer");
             default -> new TlsFailure(Kind.PROTOCOL, "the peer ended TLS with the alert " + alert);
         };
+    }
+
+    /**
+     * Makes text of a peer, which may be a stranger, fit for messages: without control characters, which could begin a
+     * line of a log, and with a bounded length.
+     */
+    static String printable(@Nullable Object foreign) {
+        return printable(foreign, MAX_TEXT);
+    }
+
+    private static String printable(@Nullable Object foreign, int max) {
+        String text = String.valueOf(foreign);
+        String cut = text.length() > max ? text.substring(0, max) + " ..." : text;
+        return CONTROL.matcher(cut).replaceAll("?");
     }
 
     private static String message(Throwable thrown) {

@@ -39,18 +39,19 @@ public final class TestAuthority {
     private static final AtomicLong SERIALS = new AtomicLong(1);
 
     private final String trustDomain;
+    private final String name;
     private final KeyPair keys = newKeys();
     private final X509Certificate certificate;
 
     public TestAuthority(String trustDomain) {
+        this(trustDomain, "CA of " + trustDomain);
+    }
+
+    public TestAuthority(String trustDomain, String name) {
         this.trustDomain = trustDomain;
-        this.certificate = sign(
-                keys.getPublic(),
-                "CA of " + trustDomain,
-                List.of(),
-                true,
-                Instant.now().minusSeconds(60),
-                hours(24));
+        this.name = name;
+        this.certificate =
+                sign(keys.getPublic(), name, List.of(), true, Instant.now().minusSeconds(60), hours(24));
     }
 
     /** Returns this CA for its trust domain, as the trusted CAs of a peer. */
@@ -92,6 +93,12 @@ public final class TestAuthority {
         return new Leaf(leafKeys.getPrivate(), sign(leafKeys.getPublic(), "leaf", uris, false, from, to));
     }
 
+    /** Returns a certificate for an hour. */
+    public Leaf leaf(String commonName, List<String> uris, Instant from) {
+        KeyPair leafKeys = newKeys();
+        return new Leaf(leafKeys.getPrivate(), sign(leafKeys.getPublic(), commonName, uris, false, from, hours(1)));
+    }
+
     public String id(String serviceAccount) {
         return "spiffe://" + trustDomain + "/ns/shop/sa/" + serviceAccount;
     }
@@ -126,7 +133,7 @@ public final class TestAuthority {
                 der(0xA0, der(0x02, new byte[] {2})),
                 der(0x02, BigInteger.valueOf(SERIALS.getAndIncrement()).toByteArray()),
                 sequence(ECDSA_WITH_SHA256),
-                name("CA of " + trustDomain),
+                name(this.name),
                 sequence(time(from), time(to)),
                 name(name),
                 key.getEncoded(),
