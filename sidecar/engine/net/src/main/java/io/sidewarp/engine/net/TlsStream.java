@@ -42,6 +42,12 @@ final class TlsStream {
     /** Records under one key at most. Matters only when the peer has closed its side and no new key is possible. */
     private static final long MAX_RECORDS = 23_726_566L;
 
+    /**
+     * Records without data in a row at most, after the handshake. Each KeyUpdate costs a derivation of keys, and its
+     * answer waits in memory.
+     */
+    private static final int MAX_RECORDS_WITHOUT_DATA = 1024;
+
     /** Types of a record, from change_cipher_spec to application_data. */
     private static final int MIN_TYPE = 20;
 
@@ -67,6 +73,7 @@ final class TlsStream {
     private byte[] overflow = NO_OVERFLOW;
     private int plaintext;
     private long records;
+    private int recordsWithoutData;
     private boolean taskRunning;
     private boolean waitsForOutput;
     private boolean resuming;
@@ -214,13 +221,26 @@ final class TlsStream {
                 }
                 boolean progress = result.bytesConsumed() > 0 || result.bytesProduced() > 0;
                 advance(result);
-                if (!progress) {
+                if (!progress || isFlooded(result)) {
                     return;
                 }
             }
         } finally {
             deliver(end);
         }
+    }
+
+    /** Counts records without data. Returns whether there were too many, which ends the connection. */
+    private boolean isFlooded(SSLEngineResult result) {
+        recordsWithoutData = secured && result.bytesProduced() == 0 ? recordsWithoutData + 1 : 0;
+        if (recordsWithoutData <= MAX_RECORDS_WITHOUT_DATA) {
+            return false;
+        }
+        fail(new TlsFailure(
+                Kind.PROTOCOL,
+                "the peer sent more than " + MAX_RECORDS_WITHOUT_DATA
+                        + " TLS records without data in a row, such as KeyUpdates; check the program of the peer"));
+        return true;
     }
 
     /**
@@ -476,6 +496,8 @@ final class TlsStream {
             engine.beginHandshake();
             control(out);
             records = 0;
+            // The peer answers each KeyUpdate, even if it never sends data.
+            recordsWithoutData = 0;
             loops.onNewTlsKey();
         } else if (records >= MAX_RECORDS) {
             throw new SSLException("the key is used up, and a peer that has closed its side takes no new one");

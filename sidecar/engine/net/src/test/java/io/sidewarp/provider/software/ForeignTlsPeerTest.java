@@ -6,6 +6,7 @@ package io.sidewarp.provider.software;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.sidewarp.engine.net.tls.TestAuthority;
 import io.sidewarp.engine.net.tls.TestAuthority.Leaf;
@@ -356,5 +357,22 @@ final class ForeignTlsPeerTest {
                     .doesNotContain("\n")
                     .satisfies(text -> assertThat(text.length()).isLessThan(1000));
         }
+    }
+
+    /** Each KeyUpdate costs a derivation of keys, and its answer waits in memory. */
+    @Test
+    void aFloodOfKeyUpdatesEndsTheConnection() throws Exception {
+        SSLSocket socket = secure(open(bed.listen(REQUIRED)));
+        accepted(socket);
+        try {
+            for (int i = 0; i < 2000; i++) {
+                socket.startHandshake();
+            }
+            socket.getInputStream().readAllBytes();
+        } catch (IOException e) {
+            // The listener may reset the connection.
+        }
+        await().untilAsserted(
+                        () -> assertThat(ends).anyMatch(end -> end.contains("1024 TLS records without data in a row")));
     }
 }
