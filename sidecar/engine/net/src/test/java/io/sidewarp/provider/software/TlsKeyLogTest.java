@@ -27,6 +27,7 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -95,6 +96,18 @@ final class TlsKeyLogTest {
                         "SERVER_TRAFFIC_SECRET_0");
         assertThat(Files.getPosixFilePermissions(file))
                 .containsExactlyInAnyOrder(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+    }
+
+    @Test
+    void aFileThatOthersCouldReadIsForItsOwnerOnly() throws Exception {
+        Path file = Files.writeString(directory.resolve("keys.log"), "# before\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+
+        TlsKeyLog.enable(file).close();
+
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                .isEqualTo("rw-------");
+        assertThat(file).hasContent("# before");
     }
 
     @Test

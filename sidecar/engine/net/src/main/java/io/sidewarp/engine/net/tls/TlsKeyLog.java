@@ -9,10 +9,12 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.Security;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.Set;
 import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,6 +31,7 @@ import org.slf4j.LoggerFactory;
 public final class TlsKeyLog implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsKeyLog.class);
+    private static final Set<PosixFilePermission> OWN_ONLY = PosixFilePermissions.fromString("rw-------");
     private static final HexFormat HEX = HexFormat.of();
 
     /** Names in the file by the labels of RFC 8446 section 7.1. */
@@ -50,19 +53,21 @@ public final class TlsKeyLog implements AutoCloseable {
 
     /**
      * Writes the secrets of all connections that begin from now on into a file, until the log is closed. Only the owner
-     * can read a new file; lines are appended to an existing one. A process has one log at a time.
+     * can read the file. Lines are appended to an existing file. A process has one log at a time.
      *
      * @throws IOException if the file cannot be written
      */
     public static synchronized TlsKeyLog enable(Path file) throws IOException {
         try {
-            Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            Files.createFile(file, PosixFilePermissions.asFileAttribute(OWN_ONLY));
         } catch (FileAlreadyExistsException e) {
+            Files.setPosixFilePermissions(file, OWN_ONLY);
             Files.writeString(file, "", StandardOpenOption.APPEND);
         }
         LOG.warn(
-                "The secrets of all TLS connections are written to {}. Whoever reads this file can decrypt the connections"
-                        + " and forge their data. Use this for debugging only, and delete the file afterwards.",
+                "The secrets of all TLS connections are written to {}. Whoever reads this file can decrypt the"
+                        + " connections and forge their data. Use this for debugging only, and delete the file"
+                        + " afterwards.",
                 file);
         Security.insertProviderAt(new KeyLogProvider(), 1);
         TlsKeyLog log = new TlsKeyLog(file);
