@@ -75,8 +75,8 @@ final class SecurityRules {
         }
         throw ApiError.of(
                 Status.Code.UNAVAILABLE,
-                "the connection needs TLS, and this sidecar has no certificate yet; wait until it is ready, or look into"
-                        + " its log for the reason");
+                "the connection needs TLS, and this sidecar has no certificate yet; wait until it is ready. Reason: "
+                        + context.identity().reason());
     }
 
     private static Security security(

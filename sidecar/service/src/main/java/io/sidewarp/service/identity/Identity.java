@@ -54,6 +54,12 @@ public final class Identity implements TlsIdentity, IdentitySource.Receiver, Aut
         return Optional.ofNullable(credentials);
     }
 
+    @Override
+    public String reason() {
+        String cause = sourceProblem;
+        return cause == null ? "wait for its source (sidewarp.identity.source)" : cause;
+    }
+
     /** Completes with the first credentials. */
     public CompletableFuture<TlsCredentials> first() {
         return first;

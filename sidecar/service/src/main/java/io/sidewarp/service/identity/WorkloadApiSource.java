@@ -186,7 +186,9 @@ final class WorkloadApiSource implements IdentitySource {
     }
 
     private String problem(Status status) {
-        String answer = status.getCode() + (status.getDescription() == null ? "" : ": " + status.getDescription());
+        String answer = status.getCode()
+                + (status.getDescription() == null ? "" : ": " + status.getDescription())
+                + (status.getCause() == null ? "" : ": " + reason(status.getCause()));
         return switch (status.getCode()) {
             case PERMISSION_DENIED ->
                 "the Workload API at " + address + " has no identity for this process (" + answer
@@ -198,5 +200,11 @@ final class WorkloadApiSource implements IdentitySource {
                 "the Workload API at " + address + " fails (" + answer
                         + "); check that a SPIFFE agent serves this address";
         };
+    }
+
+    /** Returns the message of a failure, or its kind if it has none, as for a missing socket. */
+    private static String reason(Throwable failure) {
+        String message = failure.getMessage();
+        return message == null ? failure.getClass().getSimpleName() : message;
     }
 }

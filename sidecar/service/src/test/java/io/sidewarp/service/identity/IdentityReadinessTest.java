@@ -4,10 +4,14 @@
 package io.sidewarp.service.identity;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.service.testing.TestAuthority;
 import io.sidewarp.service.testing.TestIdentity;
+import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.v1.ConnectionOptions;
+import io.sidewarp.v1.Security;
 import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -24,6 +28,15 @@ class IdentityReadinessTest {
                             .contains("\"status\":\"DOWN\"", "/tls.crt is not there; mount the volume"));
             assertThat(sidecar.get("/q/health/live")).contains("\"status\":\"UP\"");
             assertThat(sidecar.get("/q/health/group/outbound")).contains("\"status\":\"DOWN\"");
+
+            try (TestSession session = sidecar.session()) {
+                var request = session.connectRequest(1)
+                        .setOptions(ConnectionOptions.newBuilder().setSecurity(Security.SECURITY_REQUIRED))
+                        .build();
+                assertThatThrownBy(() -> session.connections().connect(request))
+                        .hasMessageContaining("no certificate yet; wait until it is ready. Reason: ")
+                        .hasMessageContaining("/tls.crt is not there; mount the volume");
+            }
 
             files.write(authority.leaf("cart"), authority.certificate());
 

@@ -109,7 +109,8 @@ class WorkloadApiSourceTest {
         Awaitility.await().until(() -> receiver.problems.size() >= 2);
         assertThat(receiver.problems)
                 .allSatisfy(problem -> assertThat(problem)
-                        .startsWith("the Workload API at " + address + " does not answer (UNAVAILABLE")
+                        .startsWith("the Workload API at " + address
+                                + " does not answer (UNAVAILABLE: io exception: FileNotFoundException); ")
                         .endsWith("start the SPIFFE agent, mount its socket, or set sidewarp.identity.socket"));
         assertThat(receiver.problems.getFirst()).isEqualTo(receiver.problems.get(1));
 

@@ -125,8 +125,8 @@ public final class SoftwareDevice implements Device {
         if (llp == Llp.SCTP) {
             problem = "security is `required`, and connections over SCTP have no TLS; use TCP, or `plain` with IPsec";
         } else if (credentials() == null) {
-            problem = "security is `required`, and this device has no identity; configure its certificate, or use"
-                    + " `plain`";
+            problem = "security is `required`, and this device has no identity; " + identity.reason()
+                    + ", or use `plain`";
         }
         return problem == null
                 ? null

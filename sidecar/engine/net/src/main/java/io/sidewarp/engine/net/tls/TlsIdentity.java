@@ -17,4 +17,9 @@ public interface TlsIdentity {
      * that they began with. Called on event loops, so it must not block.
      */
     Optional<TlsCredentials> current();
+
+    /** Returns why there are no credentials, or what to do for them. Asked for only while there are none. */
+    default String reason() {
+        return "configure its certificate";
+    }
 }
