@@ -81,7 +81,8 @@ class FileSourceTest {
         files.write(authority.leaf("cart", start.minus(HOUR), start.plus(HOUR)), authority.certificate());
         source.look(receiver);
 
-        files.write(authority.leaf("cart", start.minus(HOUR), start.plus(HOUR.multipliedBy(2))), authority.certificate());
+        files.write(
+                authority.leaf("cart", start.minus(HOUR), start.plus(HOUR.multipliedBy(2))), authority.certificate());
         source.look(receiver);
 
         assertThat(receiver.delivered).hasSize(2);
@@ -181,14 +182,16 @@ class FileSourceTest {
 
     @Test
     void expiredCertificateIsReportedByName() {
-        files.write(authority.leaf("cart", start.minus(HOUR.multipliedBy(2)), start.minus(HOUR)), authority.certificate());
+        files.write(
+                authority.leaf("cart", start.minus(HOUR.multipliedBy(2)), start.minus(HOUR)), authority.certificate());
 
         refuses("the certificate of this side, " + authority.id("cart") + ", expired at ");
     }
 
     @Test
     void earlyCertificateIsReportedByNameAndUsedLater() {
-        files.write(authority.leaf("cart", start.plus(HOUR), start.plus(HOUR.multipliedBy(2))), authority.certificate());
+        files.write(
+                authority.leaf("cart", start.plus(HOUR), start.plus(HOUR.multipliedBy(2))), authority.certificate());
 
         refuses("the certificate of this side, " + authority.id("cart") + ", is not valid before ");
 

@@ -62,8 +62,7 @@ class CallerTest {
                 "system:serviceaccount:shop:cart\nsystem:serviceaccount:shop:root",
             })
     void userThatIsNoServiceAccountIsRefused(String user) {
-        assertThat(Caller.of(
-                        copy().editUser().withUsername(user).endUser().build(), "sidewarp"))
+        assertThat(Caller.of(copy().editUser().withUsername(user).endUser().build(), "sidewarp"))
                 .isEmpty();
     }
 
