@@ -45,6 +45,8 @@ final class BuiltinSource implements IdentitySource {
 
     private static final String TOKEN = "token";
     private static final String PATH = "/v1/certificates";
+    private static final String DENIALS_PATH = "/v1/denials";
+    private static final Duration DENIALS_INTERVAL = Duration.ofMinutes(1);
     private static final String JSON_CERTIFICATE = "certificate";
     private static final String JSON_BUNDLE = "trustBundle";
     private static final Duration TIMEOUT = Duration.ofSeconds(15);
@@ -64,6 +66,7 @@ final class BuiltinSource implements IdentitySource {
     private List<X509Certificate> bundle;
 
     private Duration nextDelay;
+    private volatile @Nullable DenialReports denials;
     private volatile boolean closed;
 
     /**
@@ -107,7 +110,25 @@ final class BuiltinSource implements IdentitySource {
 
     @Override
     public void start(ScheduledExecutorService thread, Receiver receiver) {
+        denials = new DenialReports(thread, DENIALS_INTERVAL.toMillis(), this::report);
         thread.execute(() -> renew(thread, receiver));
+    }
+
+    @Override
+    public void onDenied(String message) {
+        DenialReports reports = denials;
+        if (reports != null) {
+            reports.add(message);
+        }
+    }
+
+    private boolean report(String report) throws InterruptedException {
+        try {
+            return send(DENIALS_PATH, "application/json", report).statusCode() == OK;
+        } catch (AttemptException e) {
+            // The same problem prevents the renewal of the certificate, which is logged.
+            return false;
+        }
     }
 
     @Override
@@ -179,7 +200,7 @@ final class BuiltinSource implements IdentitySource {
     }
 
     private JsonObject ask(String request) throws AttemptException, InterruptedException {
-        HttpResponse<String> answer = send(request);
+        HttpResponse<String> answer = send(PATH, "application/x-pem-file", request);
         String reason = answer.body().strip();
         String shown = reason.length() > MAX_REASON ? reason.substring(0, MAX_REASON) : reason;
         switch (answer.statusCode()) {
@@ -218,7 +239,8 @@ final class BuiltinSource implements IdentitySource {
         }
     }
 
-    private HttpResponse<String> send(String request) throws AttemptException, InterruptedException {
+    private HttpResponse<String> send(String path, String type, String request)
+            throws AttemptException, InterruptedException {
         String bearer = readToken();
         try (HttpClient client = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
@@ -227,11 +249,11 @@ final class BuiltinSource implements IdentitySource {
                 .build()) {
             try {
                 return client.send(
-                        HttpRequest.newBuilder(issuer.resolve(PATH))
+                        HttpRequest.newBuilder(issuer.resolve(path))
                                 .timeout(TIMEOUT)
                                 .header("Authorization", "Bearer " + bearer)
-                                .header("Content-Type", "application/x-pem-file")
-                                .POST(HttpRequest.BodyPublishers.ofString(request, StandardCharsets.US_ASCII))
+                                .header("Content-Type", type)
+                                .POST(HttpRequest.BodyPublishers.ofString(request, StandardCharsets.UTF_8))
                                 .build(),
                         HttpResponse.BodyHandlers.limiting(
                                 HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8), MAX_ANSWER_OCTETS));

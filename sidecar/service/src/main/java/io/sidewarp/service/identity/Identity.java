@@ -60,6 +60,11 @@ public final class Identity implements TlsIdentity, IdentitySource.Receiver, Aut
         return cause == null ? "wait for its source (sidewarp.identity.source)" : cause;
     }
 
+    /** Tells the source that a listener denied a peer. */
+    public void onDenied(String message) {
+        source.onDenied(message);
+    }
+
     /** Completes with the first credentials. */
     public CompletableFuture<TlsCredentials> first() {
         return first;

@@ -16,6 +16,15 @@ public interface IdentitySource extends AutoCloseable {
      */
     void start(ScheduledExecutorService thread, Receiver receiver);
 
+    /**
+     * Hears that a listener of this sidecar denied a peer. Thread-safe, and does not block.
+     *
+     * @param message reason, with the identities of both sides
+     */
+    default void onDenied(String message) {
+        // Most sources know nobody who could tell the owner of the pod.
+    }
+
     /** Ends. Nothing is fetched any more. */
     @Override
     void close();

@@ -37,6 +37,7 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 
@@ -47,11 +48,17 @@ final class Providers {
 
     private Providers() {}
 
+    /** @param denials takes the reason of each connection that a listener denied; must not block */
     static RdmaProvider create(
-            SidewarpConfig config, EventLoopGroup loops, Telemetry telemetry, PeerLogs logs, TlsIdentity identity) {
+            SidewarpConfig config,
+            EventLoopGroup loops,
+            Telemetry telemetry,
+            PeerLogs logs,
+            TlsIdentity identity,
+            Consumer<String> denials) {
         return KernelProvider.NAME.equals(ConfigValidator.provider(config))
                 ? kernel(config)
-                : software(config, loops, telemetry, logs, identity);
+                : software(config, loops, new Events(telemetry, logs, denials), identity);
     }
 
     /** Opens the device. Fails if it does not exist. */
@@ -75,7 +82,7 @@ final class Providers {
     }
 
     private static RdmaProvider software(
-            SidewarpConfig config, EventLoopGroup loops, Telemetry telemetry, PeerLogs logs, TlsIdentity identity) {
+            SidewarpConfig config, EventLoopGroup loops, SoftwareEvents events, TlsIdentity identity) {
         SoftwareSettings defaults = SoftwareSettings.defaults();
         SidewarpConfig.Limits limits = config.limits();
         SoftwareSettings settings = new SoftwareSettings(
@@ -105,7 +112,7 @@ final class Providers {
                         adaptation(AdaptationSettings.defaults(), config)))
                 .settings(settings)
                 .eventLoopGroup(loops)
-                .events(new Events(telemetry, logs))
+                .events(events)
                 .identity(identity)
                 .build();
     }
@@ -195,7 +202,7 @@ final class Providers {
     }
 
     /** Reports events that concern no connection of a session. */
-    private record Events(Telemetry telemetry, PeerLogs logs) implements SoftwareEvents {
+    private record Events(Telemetry telemetry, PeerLogs logs, Consumer<String> denials) implements SoftwareEvents {
 
         @Override
         public void onStartupFailed(InetSocketAddress remote, String message) {
@@ -206,6 +213,7 @@ final class Providers {
         @Override
         public void onDenied(InetSocketAddress remote, SecurityDenial reason, String message) {
             telemetry.connections().denied(reason);
+            denials.accept(message);
             logs.denied()
                     .warn(() ->
                             "remote=" + remote + " reason=" + reason.label() + " message=" + LogText.quoted(message));

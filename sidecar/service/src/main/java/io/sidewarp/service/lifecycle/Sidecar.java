@@ -48,6 +48,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Consumer;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -147,7 +148,8 @@ public final class Sidecar implements AutoCloseable {
         Optional<Identity> identity = Identities.create(config.identity(), transports);
         identity.ifPresent(source -> begin(source, telemetry));
         TlsIdentity ofDevice = identity.<TlsIdentity>map(i -> i).orElse(TlsIdentity.NONE);
-        RdmaProvider provider = own(Providers.create(config, transports.group(), telemetry, logs, ofDevice));
+        Consumer<String> denials = message -> identity.ifPresent(own -> own.onDenied(message));
+        RdmaProvider provider = own(Providers.create(config, transports.group(), telemetry, logs, ofDevice, denials));
         Device device = own(Providers.open(provider));
         own(telemetry.associations().observe(device));
         Optional<SharedVolume> volume = sharedVolume();

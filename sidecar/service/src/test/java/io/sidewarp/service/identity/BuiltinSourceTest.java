@@ -62,6 +62,22 @@ class BuiltinSourceTest {
     }
 
     @Test
+    void deniedPeersAreReportedWithTheToken() {
+        try (TestIssuer issuer = new TestIssuer(0, authority, "localhost")) {
+            BuiltinSource source = start(issuer.url());
+            awaitDelivered(1);
+
+            source.onDenied("the peer at 10.0.0.1 is spiffe://example.org/ns/shop/sa/intruder");
+
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(issuer.denials)
+                            .containsExactly("{\"count\":1,\"last\":\"the peer at 10.0.0.1 is"
+                                    + " spiffe://example.org/ns/shop/sa/intruder\"}"));
+            assertThat(issuer.tokens.getLast()).isEqualTo("Bearer first.token.x");
+        }
+    }
+
+    @Test
     void renewalHasNewKeyAndTheTokenOfTheKubelet() throws IOException {
         try (TestIssuer issuer = new TestIssuer(0, authority, "localhost")) {
             issuer.validity = SHORT;
@@ -225,15 +241,11 @@ class BuiltinSourceTest {
         assertThat(BuiltinSource.untilRenewal(hour)).isNotEqualTo(BuiltinSource.untilRenewal(hour));
     }
 
-    private void start(URI url) {
-        new BuiltinSource(
-                        url,
-                        directory,
-                        List.of(authority.certificate()),
-                        Clock.systemUTC(),
-                        DELAY,
-                        DELAY.multipliedBy(4))
-                .start(thread, receiver);
+    private BuiltinSource start(URI url) {
+        BuiltinSource source = new BuiltinSource(
+                url, directory, List.of(authority.certificate()), Clock.systemUTC(), DELAY, DELAY.multipliedBy(4));
+        source.start(thread, receiver);
+        return source;
     }
 
     private void awaitDelivered(int number) {

@@ -37,6 +37,7 @@ final class TestIssuer implements AutoCloseable {
     static final String ID = "spiffe://example.org/ns/shop/sa/cart";
 
     final List<String> tokens = new CopyOnWriteArrayList<>();
+    final List<String> denials = new CopyOnWriteArrayList<>();
     final List<X509Certificate> issued = new CopyOnWriteArrayList<>();
     final List<PublicKey> keys = new CopyOnWriteArrayList<>();
     volatile int status = 200;
@@ -58,6 +59,7 @@ final class TestIssuer implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         server.createContext("/v1/certificates", this::answer);
+        server.createContext("/v1/denials", this::takeDenials);
         server.start();
     }
 
@@ -92,6 +94,14 @@ final class TestIssuer implements AutoCloseable {
         exchange.getResponseHeaders().set("Connection", "close");
         exchange.sendResponseHeaders(status, body.length);
         exchange.getResponseBody().write(body);
+        exchange.close();
+    }
+
+    private void takeDenials(HttpExchange exchange) throws IOException {
+        tokens.add(exchange.getRequestHeaders().getFirst("Authorization"));
+        denials.add(new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
+        exchange.getResponseHeaders().set("Connection", "close");
+        exchange.sendResponseHeaders(200, -1);
         exchange.close();
     }
 

@@ -16,13 +16,15 @@ import java.util.regex.Pattern;
  * Service account that a token belongs to.
  *
  * @param pod pod that the token is bound to; empty for a token that is not bound to a pod
+ * @param podUid UID of this pod
  */
-record Caller(String namespace, String serviceAccount, String pod) {
+record Caller(String namespace, String serviceAccount, String pod, String podUid) {
     private static final Pattern USER =
             Pattern.compile("system:serviceaccount:([a-z0-9]([-a-z0-9]*[a-z0-9])?):([a-z0-9]([-.a-z0-9]*[a-z0-9])?)");
     private static final int NAMESPACE_GROUP = 1;
     private static final int NAME_GROUP = 3;
     private static final String POD = "authentication.kubernetes.io/pod-name";
+    private static final String POD_UID = "authentication.kubernetes.io/pod-uid";
 
     /** Returns the caller if the API server has authenticated a service account for this audience. */
     static Optional<Caller> of(TokenReviewStatus status, String audience) {
@@ -39,9 +41,12 @@ record Caller(String namespace, String serviceAccount, String pod) {
             return Optional.empty();
         }
         Map<String, List<String>> extra = Objects.requireNonNullElse(user.getExtra(), Map.of());
-        List<String> pods = extra.getOrDefault(POD, List.of());
         return Optional.of(new Caller(
-                matcher.group(NAMESPACE_GROUP), matcher.group(NAME_GROUP), pods.isEmpty() ? "" : pods.getFirst()));
+                matcher.group(NAMESPACE_GROUP), matcher.group(NAME_GROUP), first(extra, POD), first(extra, POD_UID)));
+    }
+
+    private static String first(Map<String, List<String>> extra, String name) {
+        return extra.getOrDefault(name, List.of()).stream().findFirst().orElse("");
     }
 
     /** Returns the identity of the pods of this service account. */

@@ -4,6 +4,7 @@
 package io.sidewarp.operator.controller.identity;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
@@ -13,6 +14,7 @@ import io.quarkus.runtime.ShutdownEvent;
 import io.sidewarp.common.LogText;
 import io.sidewarp.common.x509.CertificateBuilder;
 import io.sidewarp.common.x509.Pem;
+import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.https.Answer;
 import io.sidewarp.operator.controller.https.HttpsListener;
@@ -44,7 +46,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * HTTPS service that signs certificates of sidecars: {@code POST /v1/certificates} with a certificate signing request
- * and the token of a service account, and {@code GET /v1/bundle}. Every replica serves, from the CAs that it has read.
+ * and the token of a service account, and {@code GET /v1/bundle}. Sidecars report denied peers by {@code POST
+ * /v1/denials}. Every replica serves, from the CAs that it has read.
  *
  * <p>The identity comes from the token alone. Each connection ends after its answer: a sidecar comes back after 40
  * minutes.
@@ -53,6 +56,7 @@ import org.jspecify.annotations.Nullable;
 public class IdentityServer implements Responder, AutoCloseable {
     static final String CERTIFICATES = "/v1/certificates";
     static final String BUNDLE = "/v1/bundle";
+    static final String DENIALS = "/v1/denials";
 
     private static final Logger LOG = Logger.getLogger(IdentityServer.class);
     private static final String BEARER = "Bearer ";
@@ -76,6 +80,7 @@ public class IdentityServer implements Responder, AutoCloseable {
     private static final int NOT_FOUND = 404;
     private static final int BAD_REQUEST = 400;
     private static final int UNAVAILABLE = 503;
+    private static final int TOO_MANY_REQUESTS = 429;
 
     private final OperatorConfig config;
     private final IdentityCa ca;
@@ -83,6 +88,7 @@ public class IdentityServer implements Responder, AutoCloseable {
     private final MeterRegistry meters;
     private final InstantSource clock;
     private final TokenReviews reviews;
+    private final DenialEvents denials;
     private final ServedKeys keys = new ServedKeys();
     private final LogInterval refusals = new LogInterval(Duration.ofSeconds(1), System::nanoTime);
 
@@ -92,18 +98,25 @@ public class IdentityServer implements Responder, AutoCloseable {
     private volatile int port;
 
     @Inject
-    public IdentityServer(OperatorConfig config, IdentityCa ca, KubernetesClient client, MeterRegistry meters) {
-        this(config, ca, client, meters, InstantSource.system());
+    public IdentityServer(
+            OperatorConfig config, IdentityCa ca, KubernetesClient client, EventRecorder events, MeterRegistry meters) {
+        this(config, ca, client, events, meters, InstantSource.system());
     }
 
     IdentityServer(
-            OperatorConfig config, IdentityCa ca, KubernetesClient client, MeterRegistry meters, InstantSource clock) {
+            OperatorConfig config,
+            IdentityCa ca,
+            KubernetesClient client,
+            EventRecorder events,
+            MeterRegistry meters,
+            InstantSource clock) {
         this.config = config;
         this.ca = ca;
         this.client = client;
         this.meters = meters;
         this.clock = clock;
         this.reviews = new TokenReviews(client);
+        this.denials = new DenialEvents(events);
     }
 
     /** Starts to follow the CAs, and to listen as soon as there is one. Does nothing if identities are switched off. */
@@ -180,7 +193,7 @@ public class IdentityServer implements Responder, AutoCloseable {
         if (HttpMethod.GET.equals(head.method()) && path.equals(BUNDLE)) {
             return Optional.empty();
         }
-        if (!HttpMethod.POST.equals(head.method()) || !path.equals(CERTIFICATES)) {
+        if (!HttpMethod.POST.equals(head.method()) || !(path.equals(CERTIFICATES) || path.equals(DENIALS))) {
             return Optional.of(Answer.text(
                     NOT_FOUND, "POST a certificate signing request to " + CERTIFICATES + ", or GET " + BUNDLE));
         }
@@ -209,6 +222,9 @@ public class IdentityServer implements Responder, AutoCloseable {
                     authorities.get().bundle().getBytes(StandardCharsets.US_ASCII),
                     Duration.ZERO);
         }
+        if (new QueryStringDecoder(head.uri()).path().equals(DENIALS)) {
+            return tell(token(head).orElse(""), body);
+        }
         PublicKey key;
         try {
             key = SigningRequest.keyOf(body);
@@ -217,6 +233,25 @@ public class IdentityServer implements Responder, AutoCloseable {
         }
         return switch (reviews.review(token(head).orElse(""))) {
             case TokenReviews.Accepted accepted -> issue(authorities.get(), key, accepted.caller());
+            case TokenReviews.Refused refused ->
+                refused("token", UNAUTHORIZED, "the token was refused: " + refused.reason());
+            case TokenReviews.Unavailable unavailable -> unavailable(unavailable.reason());
+        };
+    }
+
+    private Answer tell(String token, byte[] body) throws InterruptedException {
+        DenialEvents.@Nullable Report report;
+        try {
+            report = client.getKubernetesSerialization()
+                    .unmarshal(new String(body, StandardCharsets.UTF_8), DenialEvents.Report.class);
+        } catch (IllegalArgumentException | KubernetesClientException e) {
+            return refused("request", BAD_REQUEST, DenialEvents.FORMAT);
+        }
+        return switch (reviews.review(token)) {
+            case TokenReviews.Accepted accepted ->
+                denials.tell(accepted.caller(), report, clock.instant())
+                        ? Answer.json(new byte[] {'{', '}'})
+                        : Answer.text(TOO_MANY_REQUESTS, "the pod had an event just now; report again later");
             case TokenReviews.Refused refused ->
                 refused("token", UNAUTHORIZED, "the token was refused: " + refused.reason());
             case TokenReviews.Unavailable unavailable -> unavailable(unavailable.reason());

@@ -21,12 +21,13 @@ class CallerTest {
             .withNewUser()
             .withUsername(USER)
             .addToExtra("authentication.kubernetes.io/pod-name", List.of("cart-1"))
+            .addToExtra("authentication.kubernetes.io/pod-uid", List.of("e4-1"))
             .endUser()
             .build();
 
     @Test
     void callerIsTheServiceAccountAndPodOfTheReview() {
-        assertThat(Caller.of(accepted, "sidewarp")).contains(new Caller("shop", "cart.v2", "cart-1"));
+        assertThat(Caller.of(accepted, "sidewarp")).contains(new Caller("shop", "cart.v2", "cart-1", "e4-1"));
         assertThat(Caller.of(accepted, "sidewarp").orElseThrow().spiffeId("example.org"))
                 .isEqualTo("spiffe://example.org/ns/shop/sa/cart.v2");
     }

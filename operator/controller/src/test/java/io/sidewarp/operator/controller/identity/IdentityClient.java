@@ -78,8 +78,12 @@ final class IdentityClient {
     }
 
     HttpResponse<String> post(String token, String request) throws IOException, InterruptedException {
+        return post(IdentityServer.CERTIFICATES, token, request);
+    }
+
+    HttpResponse<String> post(String path, String token, String request) throws IOException, InterruptedException {
         return http.send(
-                HttpRequest.newBuilder(URI.create(url + IdentityServer.CERTIFICATES))
+                HttpRequest.newBuilder(URI.create(url + path))
                         .timeout(LIMIT)
                         .header("Authorization", "Bearer " + token)
                         .POST(HttpRequest.BodyPublishers.ofString(request, StandardCharsets.US_ASCII))

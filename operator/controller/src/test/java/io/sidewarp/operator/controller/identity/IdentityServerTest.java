@@ -19,6 +19,7 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.sidewarp.common.x509.CertificateBuilder;
 import io.sidewarp.common.x509.Pem;
+import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.pki.Pki;
@@ -46,6 +47,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the identity service with tokens of a real API server. */
 @RealApiServer
@@ -56,6 +58,7 @@ class IdentityServerTest {
     private final KubernetesClient client;
     private final String namespace;
     private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    private final EventRecorder events;
     private final KeyPair keys;
     private IdentityCa ca;
     private IdentityServer server;
@@ -65,6 +68,7 @@ class IdentityServerTest {
     IdentityServerTest(KubernetesClient client, TestNamespaces namespaces) throws Exception {
         this.client = client;
         this.namespace = namespaces.create();
+        this.events = new EventRecorder(client, "test");
         this.keys = CertificateBuilder.newKeys();
         account("cart");
     }
@@ -72,7 +76,7 @@ class IdentityServerTest {
     @BeforeEach
     void start() throws Exception {
         ca = new IdentityCa(client, config(), () -> now);
-        server = new IdentityServer(config(), ca, client, meters, () -> now);
+        server = new IdentityServer(config(), ca, client, events, meters, () -> now);
         server.start();
         await().atMost(LIMIT).until(() -> server.port() != 0);
         sidecar = new IdentityClient(server.port(), ca.bundle().orElseThrow());
@@ -120,6 +124,44 @@ class IdentityServerTest {
         assertThat(meters.counter("sidewarp.operator.identity.refused", "reason", "token")
                         .count())
                 .isEqualTo(1);
+    }
+
+    @Test
+    void deniedPeersAreAnEventOfThePod() throws Exception {
+        Pod pod = pod("cart");
+        String token = token(pod, "sidewarp");
+        String report = "{\"count\": 12, \"last\": \"the peer is spiffe://a/b\\nand more\"}";
+
+        assertThat(denials(token, report).statusCode()).isEqualTo(200);
+        HttpResponse<String> again = denials(token, report);
+
+        assertThat(again.statusCode()).as("a second report at once").isEqualTo(429);
+        assertThat(client.v1().events().inNamespace(namespace).list().getItems())
+                .singleElement()
+                .satisfies(event -> {
+                    assertThat(event.getInvolvedObject().getKind()).isEqualTo("Pod");
+                    assertThat(event.getInvolvedObject().getUid())
+                            .isEqualTo(pod.getMetadata().getUid());
+                    assertThat(event.getReason()).isEqualTo("PeersDenied");
+                    assertThat(event.getMessage())
+                            .startsWith("the sidecar denied 12 connections; the last one: the peer is spiffe://a/b")
+                            .doesNotContain("\n");
+                });
+        now = now.plusSeconds(31);
+        assertThat(denials(token, report).statusCode()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{}", "null", "[]", "x", "{\"count\": 0, \"last\": \"a\"}", "{\"count\": 1}"})
+    void reportOfNoDenialIsRefused(String report) throws Exception {
+        HttpResponse<String> answer = denials(token(pod("cart"), "sidewarp"), report);
+
+        assertThat(answer.statusCode()).isEqualTo(400);
+        assertThat(answer.body()).contains("a report is {\"count\": NUMBER, \"last\": MESSAGE}");
+    }
+
+    private HttpResponse<String> denials(String token, String report) throws Exception {
+        return sidecar.post(IdentityServer.DENIALS, token, report);
     }
 
     @Test
@@ -200,8 +242,8 @@ class IdentityServerTest {
 
     @Test
     void followerSignsWithTheSameCa() throws Exception {
-        try (IdentityServer follower =
-                new IdentityServer(config(), new IdentityCa(client, config(), () -> now), client, meters, () -> now)) {
+        try (IdentityServer follower = new IdentityServer(
+                config(), new IdentityCa(client, config(), () -> now), client, events, meters, () -> now)) {
             follower.start();
             await().atMost(LIMIT).until(() -> follower.port() != 0);
             HttpResponse<String> answer = new IdentityClient(
@@ -224,7 +266,7 @@ class IdentityServerTest {
         Instant today = now;
         now = today.minus(Duration.ofDays(200)).minus(YEAR);
         try (IdentityCa old = new IdentityCa(client, config, () -> now);
-                IdentityServer service = new IdentityServer(config, old, client, meters, () -> now)) {
+                IdentityServer service = new IdentityServer(config, old, client, events, meters, () -> now)) {
             old.check();
             Authority first = old.authorities().orElseThrow().list().getFirst();
             now = today.minus(Duration.ofDays(200));
@@ -256,7 +298,7 @@ class IdentityServerTest {
                 .build();
         try (KubernetesClient away =
                         new KubernetesClientBuilder().withConfig(broken).build();
-                IdentityServer cutOff = new IdentityServer(config(), ca, away, meters, () -> now)) {
+                IdentityServer cutOff = new IdentityServer(config(), ca, away, events, meters, () -> now)) {
             cutOff.start();
             await().atMost(LIMIT).until(() -> cutOff.port() != 0);
             HttpResponse<String> answer = new IdentityClient(
