@@ -127,6 +127,14 @@ final class ProcessCluster implements TestCluster {
         return Optional.of(new PodProcesses.Program(command, readiness, webhookPort));
     }
 
+    /** Returns the port at which the controller signs certificates of sidecars. */
+    int identityPort() {
+        String line = pods.processes("sidewarp-controller")
+                .getFirst()
+                .awaitLine(text -> text.contains("event=identity-service-listening"));
+        return Integer.parseInt(line.replaceAll(".* port=(\\d+).*", "$1"));
+    }
+
     @Override
     public String description() {
         return "kube-apiserver " + server.version() + ", controller and node agents as processes, no kubelets";

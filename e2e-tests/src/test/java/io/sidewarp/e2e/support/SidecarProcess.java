@@ -54,6 +54,7 @@ public final class SidecarProcess implements AutoCloseable {
 
         private final String name;
         private final Map<String, String> properties = new LinkedHashMap<>();
+        private final Map<String, String> environment = new LinkedHashMap<>();
         private final List<String> jvmFlags = new ArrayList<>();
         private final List<String> prefix = new ArrayList<>();
 
@@ -65,6 +66,12 @@ public final class SidecarProcess implements AutoCloseable {
         /** A setting of the sidecar. */
         public Builder set(String property, String value) {
             properties.put(property, value);
+            return this;
+        }
+
+        /** Variables of the environment. A setting by {@link #set} wins. */
+        public Builder environment(Map<String, String> variables) {
+            environment.putAll(variables);
             return this;
         }
 
@@ -114,7 +121,7 @@ public final class SidecarProcess implements AutoCloseable {
             command.add("-jar");
             command.add(Programs.serviceJar().toString());
             return new SidecarProcess(
-                    OwnedProcess.start("sidecar-" + name, command, Map.of(), directory), directory, volume);
+                    OwnedProcess.start("sidecar-" + name, command, environment, directory), directory, volume);
         }
     }
 
