@@ -2,14 +2,14 @@
  * Copyright The Sidewarp Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * Least cost of memory that belongs to another process. Two relays do only what a sidecar cannot avoid: they copy each
- * message out of the memory of one application, compute its CRC32C, move it over a TCP connection of loopback, check the
- * CRC and copy the message into the memory of another application. The applications sleep.
+ * Least cost of memory that belongs to another process. Two relays do only what a sidecar cannot avoid. One copies each
+ * message out of the memory of an application, computes its CRC32C and sends it over TCP on loopback. The other checks
+ * the CRC and copies the message into the memory of another application. The applications sleep.
  *
  *   limit mapped|process stream|read
  *
- * `mapped` copies by memcpy from and to shared memory, `process` by pread and pwrite of /proc/PID/mem. `stream` prints
- * Gbit/s of 64 KiB messages. `read` prints microseconds of a request of 28 bytes whose answer has 8 bytes of memory.
+ * With `mapped`, the relays use memcpy on shared memory. With `process`, they use pread and pwrite of /proc/PID/mem. The
+ * program prints Gbit/s of 64 KiB messages (`stream`), or microseconds of a request for 8 bytes of memory (`read`).
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -43,7 +43,7 @@ enum { MESSAGE = 64 << 10, BATCH = 256 << 10, AREA = 4 << 20, REQUEST = 28, SMAL
 /* Memory of an application, as a relay reaches it. */
 struct memory {
   char *mapped;
-  int descriptor; /* of /proc/PID/mem, or -1 for a mapping */
+  int descriptor; /* /proc/PID/mem, or -1 for a mapping */
 };
 
 static uint64_t checksum;
