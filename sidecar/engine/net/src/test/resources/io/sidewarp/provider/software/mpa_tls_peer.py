@@ -102,8 +102,10 @@ def listen(tls):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != {"connect": 8, "listen": 5}.get(sys.argv[1] if sys.argv[1:] else ""):
+        sys.exit(__doc__)
     settings = context(*sys.argv[1:5])
     if sys.argv[1] == "connect":
-        connect(settings, *map(int, sys.argv[5:8]))
+        connect(settings, *(int(value, 0) for value in sys.argv[5:8]))
     else:
         listen(settings)
