@@ -56,7 +56,7 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
     private final Map<EventExecutor, LoopResources> resources = new ConcurrentHashMap<>();
     private final TlsWorkers tlsWorkers = new TlsWorkers();
     private final LongAdder newTlsKeys = new LongAdder();
-    private volatile long rekeyRecords = TlsStream.REKEY_RECORDS;
+    private volatile long rekeyRecords = TlsRecordCounts.REKEY_RECORDS;
     private volatile Consumer<Throwable> faultHandler = fault -> LOG.error("a connection failed on this side", fault);
     private volatile Consumer<PeerLimit> limitHandler = limit -> LOG.debug("a peer exceeded the limit {}", limit);
 

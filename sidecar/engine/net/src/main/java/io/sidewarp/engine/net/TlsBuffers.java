@@ -38,6 +38,12 @@ final class TlsBuffers {
         output = ByteBuffer.allocate(NetSettings.LARGE_OUTPUT_CAPACITY + 2 * RECORD_ROOM);
     }
 
+    /** Returns how many bytes of data fit into records of the given total length. */
+    static int plaintextRoom(int octets) {
+        int records = octets / (RECORD + RECORD_OVERHEAD) + 1;
+        return octets - records * RECORD_OVERHEAD;
+    }
+
     /** Returns the buffer that connections read records into. Its content is taken before the next read. */
     StagingBuffer input() {
         return input;

@@ -33,21 +33,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class TlsStream {
 
-    /**
-     * Records under one key of this side, after which it takes a new key. AES-GCM permits 2^24.5 full records (RFC 8446
-     * section 5.5). At 40 Gbit/s this number is reached after 27 s.
-     */
-    static final long REKEY_RECORDS = 1L << 23;
-
-    /** Records under one key at most. Matters only when the peer has closed its side and no new key is possible. */
-    private static final long MAX_RECORDS = 23_726_566L;
-
-    /**
-     * Records without data in a row at most, after the handshake. Each KeyUpdate costs a derivation of keys, and its
-     * answer waits in memory.
-     */
-    private static final int MAX_RECORDS_WITHOUT_DATA = 1024;
-
     /** Types of a record, from change_cipher_spec to application_data. */
     private static final int MIN_TYPE = 20;
 
@@ -66,15 +51,13 @@ final class TlsStream {
     private final TlsCredentials credentials;
     private final SSLEngine engine;
     private final TlsListener listener;
-    private final long rekeyRecords;
+    private final TlsRecordCounts counts;
+    private final TlsTasks tasks;
     private final long beginMillis = System.currentTimeMillis();
 
     private final HeldInput held;
     private byte[] overflow = NO_OVERFLOW;
     private int plaintext;
-    private long records;
-    private int recordsWithoutData;
-    private boolean taskRunning;
     private boolean waitsForOutput;
     private boolean resuming;
     private boolean answered;
@@ -104,7 +87,8 @@ final class TlsStream {
         this.credentials = credentials;
         this.engine = engine;
         this.listener = listener;
-        this.rekeyRecords = loops.rekeyRecords();
+        this.counts = new TlsRecordCounts(loops.rekeyRecords());
+        this.tasks = new TlsTasks(engine, loop, loops.tlsWorkers(), this::onTasksDone);
     }
 
     /** Begins the handshake. */
@@ -183,7 +167,7 @@ final class TlsStream {
     private void take(ByteBuffer source) {
         if (!answered && !over && !mayBeTls(source)) {
             fail(new TlsFailure(Kind.NOT_TLS, "the peer sent something else than TLS"));
-        } else if (!taskRunning) {
+        } else if (!tasks.isRunning()) {
             try {
                 decrypt(source);
             } catch (SSLException e) {
@@ -232,13 +216,12 @@ final class TlsStream {
 
     /** Counts records without data. Returns whether there were too many, which ends the connection. */
     private boolean isFlooded(SSLEngineResult result) {
-        recordsWithoutData = secured && result.bytesProduced() == 0 ? recordsWithoutData + 1 : 0;
-        if (recordsWithoutData <= MAX_RECORDS_WITHOUT_DATA) {
+        if (!counts.isFlood(result.bytesProduced() > 0 || !secured)) {
             return false;
         }
         fail(new TlsFailure(
                 Kind.PROTOCOL,
-                "the peer sent more than " + MAX_RECORDS_WITHOUT_DATA
+                "the peer sent more than " + TlsRecordCounts.MAX_WITHOUT_DATA
                         + " TLS records without data in a row, such as KeyUpdates; check the program of the peer"));
         return true;
     }
@@ -248,7 +231,7 @@ final class TlsStream {
      * may reach MPA before the peer is authenticated.
      */
     private boolean mayDecrypt() {
-        if (over || inputEnded || taskRunning || transport.isLost()) {
+        if (over || inputEnded || tasks.isRunning() || transport.isLost()) {
             return false;
         }
         if (secured) {
@@ -297,36 +280,18 @@ final class TlsStream {
     }
 
     private void runTasks() {
-        if (taskRunning) {
+        if (tasks.isRunning()) {
             return;
         }
-        taskRunning = true;
         try {
-            loops.tlsWorkers().execute(() -> {
-                Runnable task = engine.getDelegatedTask();
-                while (task != null) {
-                    task.run();
-                    task = engine.getDelegatedTask();
-                }
-                tellLoop();
-            });
+            tasks.run();
         } catch (RejectedExecutionException e) {
-            taskRunning = false;
             fail(new TlsFailure(
                     Kind.LIMIT, "too many TLS handshakes wait for a processor on this side; try again later"));
         }
     }
 
-    private void tellLoop() {
-        try {
-            loop.execute(this::onTasksDone);
-        } catch (RejectedExecutionException e) {
-            // The loop has ended, and all of its connections with it.
-        }
-    }
-
     private void onTasksDone() {
-        taskRunning = false;
         if (over && !transport.isLost()) {
             // The end of the connection waited for the task.
             transport.requestOutput();
@@ -435,12 +400,12 @@ final class TlsStream {
         try {
             control(out);
             if (secured && !over && !outputEnded && out.position() == 0) {
-                plaintext = connection.produce(wire, 0, plaintextRoom(Math.min(room, wire.capacity())));
+                plaintext = connection.produce(wire, 0, TlsBuffers.plaintextRoom(Math.min(room, wire.capacity())));
                 encrypt(wire.nio().clear().limit(plaintext), out);
             } else if (out.position() > 0) {
                 transport.requestOutput();
             }
-            if (closeWanted && plaintext == 0 && !outputEnded && !taskRunning) {
+            if (closeWanted && plaintext == 0 && !outputEnded && !tasks.isRunning()) {
                 outputEnded = true;
                 engine.closeOutbound();
                 control(out);
@@ -448,7 +413,7 @@ final class TlsStream {
         } catch (SSLException e) {
             fail(e);
         }
-        if (waitsForOutput && !resuming && !taskRunning) {
+        if (waitsForOutput && !resuming && !tasks.isRunning()) {
             waitsForOutput = false;
             resuming = true;
             loop.execute(this::resume);
@@ -468,22 +433,16 @@ final class TlsStream {
         return octets;
     }
 
-    /** Returns how many bytes of MPA fit into records of the given total length. */
-    private static int plaintextRoom(int octets) {
-        int records = octets / (TlsBuffers.RECORD + TlsBuffers.RECORD_OVERHEAD) + 1;
-        return octets - records * TlsBuffers.RECORD_OVERHEAD;
-    }
-
     private void encrypt(ByteBuffer source, ByteBuffer out) throws SSLException {
         while (source.hasRemaining()) {
-            if (records >= rekeyRecords) {
+            if (counts.isNewKeyDue()) {
                 takeNewKey(out);
             }
             SSLEngineResult result = engine.wrap(source, out);
             if (result.getStatus() != Status.OK) {
                 throw new SSLException("cannot encrypt: " + result);
             }
-            records++;
+            counts.onSent();
             if (result.getHandshakeStatus() != HandshakeStatus.NOT_HANDSHAKING) {
                 advance(result);
             }
@@ -495,11 +454,9 @@ final class TlsStream {
         if (!inputEnded) {
             engine.beginHandshake();
             control(out);
-            records = 0;
-            // The peer answers each KeyUpdate, even if it never sends data.
-            recordsWithoutData = 0;
+            counts.onNewKey();
             loops.onNewTlsKey();
-        } else if (records >= MAX_RECORDS) {
+        } else if (counts.isKeyUsedUp()) {
             throw new SSLException("the key is used up, and a peer that has closed its side takes no new one");
         }
     }
@@ -507,7 +464,7 @@ final class TlsStream {
     /** Writes the records that the engine wants to send on its own. */
     private void control(ByteBuffer out) throws SSLException {
         int begin = out.position();
-        while (!taskRunning && engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP) {
+        while (!tasks.isRunning() && engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP) {
             int before = out.position();
             SSLEngineResult result = engine.wrap(NOTHING, out);
             advance(result);
@@ -516,7 +473,7 @@ final class TlsStream {
                 return;
             }
         }
-        if (!taskRunning && outputEnded && out.position() == begin) {
+        if (!tasks.isRunning() && outputEnded && out.position() == begin) {
             engine.wrap(NOTHING, out);
         }
     }
