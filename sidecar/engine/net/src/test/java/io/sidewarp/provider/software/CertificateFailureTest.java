@@ -263,6 +263,27 @@ final class CertificateFailureTest {
     }
 
     @Test
+    void anInitiatorWithATicketIsToldThatItsCertificateExpired() throws Exception {
+        Instant expiry = Instant.now().plusSeconds(5);
+        TlsCredentials brief = AUTHORITY
+                .leaf(List.of(AUTHORITY.id("cart")), Instant.now().minusSeconds(60), expiry)
+                .trusting(AUTHORITY.anchors());
+        try (TlsBed bed = new TlsBed(brief, good("db"))) {
+            InetSocketAddress listener = bed.listen(REQUIRED);
+            Endpoint client = new Endpoint(bed.clientDevice, 64);
+            bed.connect(client, new Endpoint(bed.serverDevice, 64), listener, TlsBed.asking(REQUIRED));
+            client.disconnect();
+
+            Awaitility.await().until(() -> Instant.now().isAfter(expiry.plusSeconds(1)));
+
+            assertThat(bed.failure(listener, TlsBed.asking(REQUIRED)))
+                    .contains("the peer refuses the certificate of this side, " + AUTHORITY.id("cart"))
+                    .contains("Renew it if it expired");
+            assertThat(bed.requests).isEmpty();
+        }
+    }
+
+    @Test
     void aRequiredConnectionNeedsAnIdentityHere() throws Exception {
         try (TlsBed bed = new TlsBed(null, null)) {
             assertThat(bed.failure(new InetSocketAddress("127.0.0.1", 9), TlsBed.asking(REQUIRED)))

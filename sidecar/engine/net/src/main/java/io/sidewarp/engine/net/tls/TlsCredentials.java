@@ -46,13 +46,15 @@ public final class TlsCredentials {
     private final Instant validFrom;
     private final Instant expiry;
     private final SpiffeTrust trust;
+    private final Clock clock;
 
-    private TlsCredentials(SSLContext context, SpiffeId id, X509Certificate leaf, SpiffeTrust trust) {
+    private TlsCredentials(SSLContext context, SpiffeId id, X509Certificate leaf, SpiffeTrust trust, Clock clock) {
         this.context = context;
         this.id = id;
         this.validFrom = leaf.getNotBefore().toInstant();
         this.expiry = leaf.getNotAfter().toInstant();
         this.trust = trust;
+        this.clock = clock;
     }
 
     /**
@@ -90,7 +92,7 @@ public final class TlsCredentials {
         context.init(new KeyManager[] {new OneKeyManager(key, chain)}, new TrustManager[] {trust}, null);
         bound(context.getClientSessionContext());
         bound(context.getServerSessionContext());
-        return new TlsCredentials(context, id, leaf, trust);
+        return new TlsCredentials(context, id, leaf, trust, clock);
     }
 
     private static void bound(SSLSessionContext sessions) {
@@ -119,12 +121,15 @@ public final class TlsCredentials {
     }
 
     /**
-     * Creates the engine of an initiator.
+     * Creates the engine of an initiator. With an expired certificate, the engine uses no ticket: a listener can refuse
+     * a certificate by an alert, and a ticket only by closing the connection.
      *
      * @param remote address of the peer, for which tickets are kept
      */
     public SSLEngine initiator(InetSocketAddress remote) {
-        SSLEngine engine = context.createSSLEngine(remote.getHostString(), remote.getPort());
+        SSLEngine engine = clock.instant().isAfter(expiry)
+                ? context.createSSLEngine()
+                : context.createSSLEngine(remote.getHostString(), remote.getPort());
         engine.setUseClientMode(true);
         return configure(engine);
     }
