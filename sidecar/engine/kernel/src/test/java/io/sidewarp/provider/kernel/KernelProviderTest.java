@@ -41,7 +41,14 @@ class KernelProviderTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"111, UNREACHABLE", "110, TIMEOUT", "99, UNREACHABLE", "22, INVALID_PARAMETERS", "104, PROTOCOL"})
+    @CsvSource({
+        "111, REFUSED",
+        "113, UNREACHABLE",
+        "99, UNREACHABLE",
+        "110, TIMEOUT",
+        "22, INVALID_PARAMETERS",
+        "104, PROTOCOL"
+    })
     void errorNumbersTellWhereToLook(int error, ConnectionFailedException.Kind kind) {
         ConnectionFailedException failure = KernelErrors.connecting("192.0.2.1:7", -error);
 
