@@ -74,7 +74,7 @@ class IdentityIT {
                     .withName("sidewarp-identity-ca")
                     .get();
             String bundle =
-                    new String(Base64.getDecoder().decode(secret.getData().get("ca.crt")));
+                    new String(Base64.getDecoder().decode(secret.getData().get("ca.crt")), StandardCharsets.US_ASCII);
             try (SidecarProcess cart = sidecar(client, "cart", bundle);
                     SidecarProcess store = sidecar(client, "store", bundle);
                     SidewarpClient cartClient = cart.client();
