@@ -12,8 +12,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.sidewarp.operator.testing.KubeApiServer;
 import io.sidewarp.operator.testing.TestResource;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -48,8 +46,8 @@ public final class ControllerProcess implements AutoCloseable {
     private static final String WEBHOOK = "sidewarp-test";
 
     private final HttpClient http = HttpClient.newHttpClient();
-    private final int httpPort = freePort();
-    private final int webhookPort = freePort();
+    private final int httpPort = KubeApiServer.freePort();
+    private final int webhookPort = KubeApiServer.freePort();
     private final String namespace;
     private final Process process;
     private final TestResource remains;
@@ -203,14 +201,6 @@ public final class ControllerProcess implements AutoCloseable {
                 "{apiVersion: v1, kind: Pod, metadata: {name: " + name
                         + "}, spec: {containers: [{name: app, image: example/app}]}}",
                 Pod.class);
-    }
-
-    private static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new IllegalStateException("no free port", e);
-        }
     }
 
     /** Asks it to end, as the kubelet does. */

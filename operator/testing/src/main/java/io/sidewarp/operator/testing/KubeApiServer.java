@@ -392,7 +392,8 @@ public final class KubeApiServer implements AutoCloseable {
         scratch.close();
     }
 
-    private static int freePort() {
+    /** Returns a port of loopback that is free now. The kernel gives it to nobody who does not ask for it. */
+    public static int freePort() {
         return ThreadLocalRandom.current()
                 .ints(FIRST_PORT, LAST_PORT)
                 .filter(KubeApiServer::isFree)
