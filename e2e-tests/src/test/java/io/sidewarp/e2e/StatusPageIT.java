@@ -123,6 +123,7 @@ class StatusPageIT {
             assertThatThrownBy(() -> session.connect(Link.LOOPBACK, 1)).isInstanceOf(SidewarpException.class);
 
             await("document.querySelector('#tables').textContent.includes('document.title')");
+            await("document.querySelector('#tables').textContent.includes('call Connect')");
             await("document.title === 'Sidewarp sidecar'");
             assertThat(text()).contains(SCRIPT, "call Connect", "UNAVAILABLE", "Try again after a pause.");
             assertThat(browser.evaluate("document.querySelectorAll('script').length"))
