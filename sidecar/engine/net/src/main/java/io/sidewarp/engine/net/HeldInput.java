@@ -17,15 +17,17 @@ final class HeldInput {
         this.buffers = buffers;
     }
 
-    /** Returns the array for decryption with the held bytes at its beginning. They are not held any more. */
-    ByteBuffer begin() {
-        ByteBuffer work = buffers.work();
-        byte[] before = held;
-        if (before != null) {
-            work.put(before, 0, octets);
+    /** Returns the array for decryption. Its position is behind the place of the held bytes, which are not there yet. */
+    ByteBuffer room() {
+        return buffers.work().position(held == null ? 0 : octets);
+    }
+
+    /** Puts the held bytes at the beginning of the array. They are not held any more. */
+    void moveTo(ByteBuffer work) {
+        if (held != null) {
+            work.put(0, held, 0, octets);
             release();
         }
-        return work;
     }
 
     /** Holds the remaining bytes. Returns false if there are too many. */

@@ -45,16 +45,20 @@ final class SocketWriter {
     /**
      * Gives a buffer to the socket. The buffer is pending from now on.
      *
+     * @param records array with the bytes to write, or null if they are in the buffer
      * @return whether the socket took all of it; if not, the channel's writability tells when it has
      */
-    boolean write(StagingBuffer buffer, int octets) throws IOException {
+    boolean write(StagingBuffer buffer, byte @Nullable [] records, int octets) throws IOException {
         pending = buffer;
         pendingOctets = octets;
         int flags = alignment.begin(octets, segmentSize.last());
         if (stagedWrite == null || !channel.isOpen()) {
+            if (records != null) {
+                buffer.wire().nio().clear().put(records, 0, octets);
+            }
             channel.writeAndFlush(buffer.forWriting(octets), channel.voidPromise());
         } else {
-            boolean all = stagedWrite.begin(buffer, octets, flags);
+            boolean all = stagedWrite.begin(buffer, records, octets, flags);
             alignment.given(all);
             if (all) {
                 return true;

@@ -34,14 +34,21 @@ final class StagedWrite extends AbstractReferenceCounted implements FileRegion {
     /**
      * Begins to write another buffer.
      *
+     * @param records array with the bytes to write, or null if they are in the buffer. The buffer gets those that the
+     *     socket does not take at once.
      * @return whether the socket took all bytes; if not, the caller must write this object to the channel
      */
-    boolean begin(StagingBuffer newBuffer, int length, int newFlags) throws IOException {
+    boolean begin(StagingBuffer newBuffer, byte @Nullable [] records, int length, int newFlags) throws IOException {
         buffer = newBuffer;
         octets = length;
         sent = 0;
         flags = newFlags;
-        send();
+        if (records == null) {
+            send();
+        } else {
+            onResult(calls.send(descriptor, records, length, newFlags));
+            newBuffer.wire().nio().clear().position(sent).put(records, sent, octets - sent);
+        }
         return isDone();
     }
 
@@ -54,7 +61,10 @@ final class StagedWrite extends AbstractReferenceCounted implements FileRegion {
         if (from == null) {
             return 0;
         }
-        int result = calls.send(descriptor, from.address() + sent, octets - sent, flags);
+        return onResult(calls.send(descriptor, from.address() + sent, octets - sent, flags));
+    }
+
+    private int onResult(int result) throws IOException {
         // Errors.ioResult returns 0 for EAGAIN, and throws for all other errors.
         int taken = result >= 0 ? result : Errors.ioResult("send", result);
         sent += taken;

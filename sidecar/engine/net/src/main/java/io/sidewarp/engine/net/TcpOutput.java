@@ -207,7 +207,8 @@ final class TcpOutput {
         userTimeout.onOutput();
         segmentSize.onOutput();
         try {
-            if (writer.write(buffer, octets)) {
+            TlsStream tls = transport.tls();
+            if (writer.write(buffer, tls == null ? null : tls.records(), octets)) {
                 return true;
             }
             stall.begin();

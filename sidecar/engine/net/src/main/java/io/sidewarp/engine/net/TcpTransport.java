@@ -34,7 +34,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
      */
     private static final int LAST_READS = 256;
     /** Descriptor of a channel whose socket belongs to the Java library. */
-    private static final int NO_DESCRIPTOR = -1;
+    static final int NO_DESCRIPTOR = -1;
 
     private final SocketChannel channel;
     private final EventLoop loop;
@@ -234,9 +234,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             link.onInput(input);
             TlsStream tls = link.stream();
             if (tls != null) {
-                int octets = input.readableBytes();
-                tls.receive(input);
-                noteInput(octets, now);
+                noteInput(link.receive(tls, input, descriptor), now);
             } else if (connectionInput.isBehind(input)) {
                 int octets = input.writerIndex() - connectionInput.end();
                 connectionInput.deliver(connection, input.writerIndex());

@@ -26,14 +26,13 @@ final class TlsBuffers {
 
     private static final int KEPT = 64;
 
-    private final StagingBuffer input;
+    private final StagingBuffer input = new StagingBuffer(RECORD_ROOM);
     private final ByteBuffer work;
     private final ByteBuffer output;
     private final ArrayDeque<byte[]> spare = new ArrayDeque<>();
 
     /** @param stagingCapacity most bytes of one read */
     TlsBuffers(int stagingCapacity) {
-        input = new StagingBuffer(stagingCapacity);
         work = ByteBuffer.allocate(MAX_HELD + stagingCapacity);
         output = ByteBuffer.allocate(NetSettings.LARGE_OUTPUT_CAPACITY + 2 * RECORD_ROOM);
     }
@@ -44,7 +43,10 @@ final class TlsBuffers {
         return octets - records * RECORD_OVERHEAD;
     }
 
-    /** Returns the buffer that connections read records into. Its content is taken before the next read. */
+    /**
+     * Returns the buffer that channels read into, which must be direct memory. It is short: the rest of a long input is
+     * read into {@link #work}. Its content is taken before the next read.
+     */
     StagingBuffer input() {
         return input;
     }
@@ -57,6 +59,11 @@ final class TlsBuffers {
     /** Returns the array in which records are encrypted, empty. */
     ByteBuffer output() {
         return output.clear();
+    }
+
+    /** Returns the array of {@link #output}. */
+    byte[] records() {
+        return output.array();
     }
 
     /** Returns an array of at least the given size for input that has to wait. */

@@ -8,6 +8,7 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.unix.Errors;
 import io.sidewarp.engine.verbs.TlsAttributes;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /** Place of TLS in a TCP connection: nothing, a decision that the first byte of the peer makes, or a stream. */
@@ -84,21 +85,44 @@ final class TlsLink {
     }
 
     /**
+     * Takes what the channel has read, and what is behind it in the socket.
+     *
+     * @param descriptor of the connection's socket, or {@link TcpTransport#NO_DESCRIPTOR}
+     * @return bytes of both
+     */
+    int receive(TlsStream into, ByteBuf first, int descriptor) {
+        ByteBuffer work = into.room();
+        int octets = first.readableBytes();
+        boolean mayBeMore = !first.isWritable() && descriptor != TcpTransport.NO_DESCRIPTOR;
+        first.readBytes(work.limit(work.position() + octets));
+        work.limit(work.capacity());
+        if (mayBeMore) {
+            // The channel detects errors and the end of the peer's data.
+            octets += Math.max(0, read(work, descriptor));
+        }
+        into.take(work.flip());
+        return octets;
+    }
+
+    /**
      * Reads records without a channel.
      *
      * @param descriptor of the connection's socket
      * @return bytes read, 0 when there were none
      */
     int read(TlsStream into, int descriptor) throws IOException {
-        StagingBuffer buffer = resources.tls().input();
-        int octets = resources
-                .socketCalls()
-                .receive(descriptor, buffer.address(), buffer.wire().capacity());
+        ByteBuffer work = into.room();
+        int octets = read(work, descriptor);
         if (octets > 0) {
-            into.receive(buffer.wire(), octets);
-            return octets;
+            into.take(work.flip());
         }
-        return octets == 0 ? 0 : Errors.ioResult("recv", octets);
+        return octets >= 0 ? octets : Errors.ioResult("recv", octets);
+    }
+
+    private int read(ByteBuffer work, int descriptor) {
+        int octets = resources.socketCalls().receive(descriptor, work);
+        work.position(work.position() + Math.max(0, octets));
+        return octets;
     }
 
     /** Releases what belongs to the loop. */

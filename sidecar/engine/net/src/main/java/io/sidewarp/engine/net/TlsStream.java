@@ -3,7 +3,6 @@
 
 package io.sidewarp.engine.net;
 
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
 import io.sidewarp.engine.memory.WireBuffer;
@@ -120,33 +119,9 @@ final class TlsStream {
 
     // Input.
 
-    /** Takes input that a channel has read. */
-    void receive(ByteBuf in) {
-        ByteBuffer work = held.begin();
-        int octets = in.readableBytes();
-        if (isPossible(octets, work)) {
-            in.readBytes(work.limit(work.position() + octets));
-            take(work.flip());
-        }
-    }
-
-    /** Takes the given number of bytes from the input buffer of the loop. */
-    void receive(WireBuffer in, int octets) {
-        ByteBuffer work = held.begin();
-        if (isPossible(octets, work)) {
-            take(work.put(in.nio().clear().limit(octets)).flip());
-        }
-    }
-
-    private boolean isPossible(int octets, ByteBuffer work) {
-        if (over || inputEnded) {
-            return false;
-        }
-        if (octets > work.remaining()) {
-            failHandshake();
-            return false;
-        }
-        return true;
+    /** Returns the array to read records into. Its position is behind the place of the bytes that wait. */
+    ByteBuffer room() {
+        return held.room();
     }
 
     private void failHandshake() {
@@ -160,11 +135,13 @@ final class TlsStream {
     private void resume() {
         resuming = false;
         if (!over && !inputEnded && !transport.isLost()) {
-            transport.resumeInput(() -> take(held.begin().flip()));
+            transport.resumeInput(() -> take(held.room().flip()));
         }
     }
 
-    private void take(ByteBuffer source) {
+    /** Takes the bytes that wait, and those that were read into {@link #room} behind them. */
+    void take(ByteBuffer source) {
+        held.moveTo(source);
         if (!answered && !over && !mayBeTls(source)) {
             fail(new TlsFailure(Kind.NOT_TLS, "the peer sent something else than TLS"));
         } else if (!tasks.isRunning()) {
@@ -386,11 +363,17 @@ final class TlsStream {
         return plaintext;
     }
 
+    /** Returns the array whose first bytes are the output of the last {@link #produce}. The loop uses it again. */
+    byte[] records() {
+        return buffers.records();
+    }
+
     /**
-     * Writes records for the socket.
+     * Makes {@link #records}.
      *
-     * @param room most bytes to write
-     * @return bytes written at the beginning of the buffer, 0 when there is nothing to send
+     * @param wire buffer for the bytes of MPA, not longer than which the records become
+     * @param room most bytes of records
+     * @return bytes of records, 0 when there is nothing to send
      */
     int produce(MpaConnection connection, WireBuffer wire, int room) {
         plaintext = 0;
@@ -401,7 +384,9 @@ final class TlsStream {
             control(out);
             if (secured && !over && !outputEnded && out.position() == 0) {
                 plaintext = connection.produce(wire, 0, TlsBuffers.plaintextRoom(Math.min(room, wire.capacity())));
-                encrypt(wire.nio().clear().limit(plaintext), out);
+                ByteBuffer source = wire.nio();
+                encrypt(source.clear().limit(plaintext), out);
+                source.clear();
             } else if (out.position() > 0) {
                 transport.requestOutput();
             }
@@ -418,16 +403,15 @@ final class TlsStream {
             resuming = true;
             loop.execute(this::resume);
         }
-        return give(out.flip(), wire);
+        return give(out.flip(), wire.capacity());
     }
 
-    private int give(ByteBuffer out, WireBuffer wire) {
-        int all = out.remaining();
-        int octets = Math.min(all, wire.capacity());
-        wire.nio().clear().put(out.limit(octets));
-        if (octets < all) {
-            overflow = new byte[all - octets];
-            out.limit(all).get(overflow);
+    /** Keeps what is longer than a buffer. Returns the other bytes. */
+    private int give(ByteBuffer out, int capacity) {
+        int octets = Math.min(out.remaining(), capacity);
+        if (octets < out.remaining()) {
+            overflow = new byte[out.remaining() - octets];
+            out.position(octets).get(overflow);
             transport.requestOutput();
         }
         return octets;

@@ -12,6 +12,8 @@ import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
 
 /**
  * Socket calls that Netty's channels lack: to send with flags, and to receive without an event. A call that fails
@@ -28,22 +30,26 @@ public final class SocketCalls {
     private static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO =
             CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno")).withInvokeExactBehavior();
-    private static final MethodHandle SEND = find("send");
-    private static final MethodHandle RECV = find("recv");
+    private static final MethodHandle SEND = find("send", ValueLayout.JAVA_LONG);
+    private static final MethodHandle RECV = find("recv", ValueLayout.JAVA_LONG);
+    private static final MethodHandle SEND_ARRAY = find("send", ValueLayout.ADDRESS, Linker.Option.critical(true));
+    private static final MethodHandle RECV_ARRAY = find("recv", ValueLayout.ADDRESS, Linker.Option.critical(true));
 
     private final MemorySegment state = Arena.ofAuto().allocate(CALL_STATE);
 
     /** Finds send or recv, which have the same signature. */
-    private static MethodHandle find(String name) {
+    private static MethodHandle find(String name, ValueLayout pointer, Linker.Option... options) {
+        Linker.Option[] all = Arrays.copyOf(options, options.length + 1);
+        all[options.length] = Linker.Option.captureCallState("errno");
         return LINKER.downcallHandle(
                 LINKER.defaultLookup().findOrThrow(name),
                 FunctionDescriptor.of(
                         ValueLayout.JAVA_LONG,
                         ValueLayout.JAVA_INT,
-                        ValueLayout.JAVA_LONG,
+                        pointer,
                         ValueLayout.JAVA_LONG,
                         ValueLayout.JAVA_INT),
-                Linker.Option.captureCallState("errno"));
+                all);
     }
 
     /**
@@ -79,6 +85,47 @@ public final class SocketCalls {
         do {
             try {
                 result = result((long) RECV.invokeExact(state, descriptor, address, octets, 0));
+            } catch (Throwable e) {
+                throw new AssertionError("a native call cannot throw", e);
+            }
+        } while (result == -LinuxErrno.EINTR);
+        return result;
+    }
+
+    /**
+     * Sends from an array without waiting. No garbage collection can begin during the call, which takes some
+     * microseconds for 100 KiB.
+     *
+     * @return as of {@link #send(int, long, long, int)}
+     */
+    public int send(int descriptor, byte[] array, int octets, int flags) {
+        MemorySegment from = MemorySegment.ofArray(array);
+        int result;
+        do {
+            try {
+                result = result(
+                        (long) SEND_ARRAY.invokeExact(state, descriptor, from, (long) octets, flags | MSG_NOSIGNAL));
+            } catch (Throwable e) {
+                throw new AssertionError("a native call cannot throw", e);
+            }
+        } while (result == -LinuxErrno.EINTR);
+        return result;
+    }
+
+    /**
+     * Receives into an array without waiting. No garbage collection can begin during the call, which takes some
+     * microseconds for 100 KiB.
+     *
+     * @param buffer array with at least one byte of room; its position stays
+     * @return as of {@link #receive(int, long, long)}
+     */
+    public int receive(int descriptor, ByteBuffer buffer) {
+        MemorySegment into = MemorySegment.ofArray(buffer.array())
+                .asSlice(buffer.arrayOffset() + buffer.position(), buffer.remaining());
+        int result;
+        do {
+            try {
+                result = result((long) RECV_ARRAY.invokeExact(state, descriptor, into, into.byteSize(), 0));
             } catch (Throwable e) {
                 throw new AssertionError("a native call cannot throw", e);
             }
