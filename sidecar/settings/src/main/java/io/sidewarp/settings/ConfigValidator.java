@@ -17,7 +17,7 @@ import io.sidewarp.engine.verbs.CrcPolicy;
 import io.sidewarp.engine.verbs.MpaPolicy;
 import io.sidewarp.engine.verbs.PeerPattern;
 import io.sidewarp.engine.verbs.RtrKind;
-import io.sidewarp.engine.verbs.Security;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.provider.kernel.KernelProvider;
 import io.sidewarp.provider.software.SoftwareProvider;
 import io.sidewarp.provider.software.SoftwareSettings;
@@ -94,7 +94,7 @@ public final class ConfigValidator {
     }
 
     private static boolean needsTls(SidewarpConfig config) {
-        return SecuritySettings.byDefault(config.connection()) == Security.REQUIRED;
+        return SecuritySettings.byDefault(config.connection()) == TlsUse.REQUIRED;
     }
 
     /** Returns the mode of the API's socket as a number. Legal after {@link #problems} found none. */
@@ -234,7 +234,7 @@ public final class ConfigValidator {
             return;
         }
         String need = "connections need TLS because of sidewarp.connection."
-                + (config.connection().security() == Security.REQUIRED ? "security" : "peers");
+                + (config.connection().security() == TlsUse.REQUIRED ? "security" : "peers");
         if (config.identity().source().isEmpty()) {
             problems.add(need + ", but this sidecar has no identity; set sidewarp.identity.source to builtin, files or"
                     + " spiffe");

@@ -4,10 +4,10 @@
 package io.sidewarp.settings;
 
 import io.sidewarp.engine.verbs.PeerPattern;
-import io.sidewarp.engine.verbs.Security;
+import io.sidewarp.engine.verbs.TlsUse;
 import java.util.List;
 
-/** Security of connections that follows from several settings. Legal after {@link ConfigValidator} found no problems. */
+/** TlsUse of connections that follows from several settings. Legal after {@link ConfigValidator} found no problems. */
 public final class SecuritySettings {
 
     private static final String TLS = "TLS";
@@ -15,14 +15,14 @@ public final class SecuritySettings {
     private SecuritySettings() {}
 
     /** Returns the security of connections for which a caller does not say. */
-    public static Security byDefault(SidewarpConfig.Connection connection) {
-        Security ofPeers = hasPeers(connection) ? Security.PREFERRED : Security.PLAIN;
+    public static TlsUse byDefault(SidewarpConfig.Connection connection) {
+        TlsUse ofPeers = hasPeers(connection) ? TlsUse.PREFERRED : TlsUse.PLAIN;
         return stricter(connection.security(), stricter(ofPeers, least(connection)));
     }
 
     /** Returns the weakest security that callers may ask for. */
-    public static Security least(SidewarpConfig.Connection connection) {
-        return hasPeers(connection) && !connection.plainPeers() ? Security.REQUIRED : Security.PLAIN;
+    public static TlsUse least(SidewarpConfig.Connection connection) {
+        return hasPeers(connection) && !connection.plainPeers() ? TlsUse.REQUIRED : TlsUse.PLAIN;
     }
 
     /**
@@ -47,7 +47,7 @@ public final class SecuritySettings {
         return !connection.peers().orElse(List.of()).isEmpty();
     }
 
-    private static Security stricter(Security one, Security other) {
+    private static TlsUse stricter(TlsUse one, TlsUse other) {
         return one.isWeakerThan(other) ? other : one;
     }
 }

@@ -4,7 +4,7 @@
 package io.sidewarp.settings;
 
 import io.sidewarp.engine.verbs.CrcPolicy;
-import io.sidewarp.engine.verbs.Security;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
@@ -323,7 +323,7 @@ public interface SidewarpConfig {
 
         /** TLS below MPA, with certificates of both sides. Needs an identity. */
         @WithDefault("plain")
-        Security security();
+        TlsUse security();
 
         /**
          * Patterns of the SPIFFE IDs of peers that may connect to listeners. If set, connections need TLS whatever

@@ -7,8 +7,8 @@ import io.grpc.Status;
 import io.sidewarp.engine.net.tls.TlsIdentity;
 import io.sidewarp.engine.verbs.PeerIdentity;
 import io.sidewarp.engine.verbs.PeerPattern;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.provider.software.SoftwareProvider;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
@@ -53,8 +53,8 @@ final class SecurityRules {
     }
 
     private static SecurityPolicy of(ConnectionOptions options, boolean restricted, SessionContext context) {
-        Security security = security(options, restricted, context.config().connection());
-        if (security == Security.REQUIRED
+        TlsUse security = security(options, restricted, context.config().connection());
+        if (security == TlsUse.REQUIRED
                 && context.device().attributes().provider().equals(SoftwareProvider.NAME)) {
             requireIdentity(context);
         }
@@ -79,13 +79,12 @@ final class SecurityRules {
                         + context.identity().reason());
     }
 
-    private static Security security(
-            ConnectionOptions options, boolean restricted, SidewarpConfig.Connection settings) {
-        Security asked = switch (options.getSecurity()) {
-            case SECURITY_UNSPECIFIED -> restricted ? Security.REQUIRED : SecuritySettings.byDefault(settings);
-            case SECURITY_PLAIN -> Security.PLAIN;
-            case SECURITY_PREFERRED -> Security.PREFERRED;
-            case SECURITY_REQUIRED -> Security.REQUIRED;
+    private static TlsUse security(ConnectionOptions options, boolean restricted, SidewarpConfig.Connection settings) {
+        TlsUse asked = switch (options.getSecurity()) {
+            case SECURITY_UNSPECIFIED -> restricted ? TlsUse.REQUIRED : SecuritySettings.byDefault(settings);
+            case SECURITY_PLAIN -> TlsUse.PLAIN;
+            case SECURITY_PREFERRED -> TlsUse.PREFERRED;
+            case SECURITY_REQUIRED -> TlsUse.REQUIRED;
             case UNRECOGNIZED ->
                 throw ApiError.invalid(
                         "options.security",
@@ -99,7 +98,7 @@ final class SecurityRules {
                             + " administrator named the permitted peers (setting sidewarp.connection.peers); leave"
                             + " options.security unset");
         }
-        if (restricted && asked == Security.PLAIN) {
+        if (restricted && asked == TlsUse.PLAIN) {
             throw ApiError.invalid(
                     "allowed_peers is set, but options.security is SECURITY_PLAIN, which authenticates no"
                             + " peer; leave one of them unset");

@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * for a certificate of a new key, which never leaves this process. Asks again at about two thirds of the certificate's
  * lifetime. Each answer also has the CAs to trust from then on, for peers and for the controller itself.
  */
-final class BuiltinSource implements IdentitySource {
+final class BuiltinSource implements CertificateSource {
 
     private static final String TOKEN = "token";
     private static final String PATH = "/v1/certificates";

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Looks at their content every few seconds. Notifications of the kernel would not tell of changes below the symbolic
  * links of Kubernetes volumes.
  */
-final class FileSource implements IdentitySource {
+final class FileSource implements CertificateSource {
 
     static final Duration INTERVAL = Duration.ofSeconds(5);
 

@@ -28,7 +28,7 @@ public final class Identities {
         return config.source().map(source -> new Identity(source(source, config, transports, clock), clock));
     }
 
-    private static IdentitySource source(
+    private static CertificateSource source(
             IdentityConfig.Source source, IdentityConfig config, Transports transports, Clock clock) {
         return switch (source) {
             case FILES -> new FileSource(Path.of(config.directory().orElseThrow()), clock, FileSource.INTERVAL);

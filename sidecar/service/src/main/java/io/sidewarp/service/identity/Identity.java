@@ -22,14 +22,14 @@ import org.jspecify.annotations.Nullable;
  * This side's credentials as its source delivers them. Credentials that expire stay in use, so that peers refuse them by
  * name, and connections do not fall back to plain ones. Thread-safe.
  */
-public final class Identity implements TlsIdentity, IdentitySource.Receiver, AutoCloseable {
+public final class Identity implements TlsIdentity, CertificateSource.Receiver, AutoCloseable {
 
     private static final Logger LOG = Logger.getLogger(Identity.class);
     private static final Duration CHECK = Duration.ofSeconds(30);
     /** Part of its lifetime that a certificate has left when a warning is due. Sources renew long before. */
     private static final int WARNING_PART = 5;
 
-    private final IdentitySource source;
+    private final CertificateSource source;
     private final Clock clock;
     private final ScheduledExecutorService thread =
             Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("sidewarp-identity", true));
@@ -38,7 +38,7 @@ public final class Identity implements TlsIdentity, IdentitySource.Receiver, Aut
     private volatile @Nullable String sourceProblem;
     private @Nullable String logged;
 
-    public Identity(IdentitySource source, Clock clock) {
+    public Identity(CertificateSource source, Clock clock) {
         this.source = source;
         this.clock = clock;
     }

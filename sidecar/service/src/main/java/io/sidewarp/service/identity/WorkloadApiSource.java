@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * and those of federated trust domains. The agent streams renewals. Calls again when the stream ends, with delays that
  * double.
  */
-final class WorkloadApiSource implements IdentitySource {
+final class WorkloadApiSource implements CertificateSource {
 
     private static final Metadata.Key<String> SECURITY_HEADER =
             Metadata.Key.of("workload.spiffe.io", Metadata.ASCII_STRING_MARSHALLER);

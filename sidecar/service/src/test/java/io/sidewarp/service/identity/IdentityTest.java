@@ -116,7 +116,7 @@ class IdentityTest {
                 Clock.systemUTC());
     }
 
-    private static final class NoSource implements IdentitySource {
+    private static final class NoSource implements CertificateSource {
 
         @Override
         public void start(ScheduledExecutorService thread, Receiver receiver) {}

@@ -9,7 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Keeps what a source says. */
-final class RecordingReceiver implements IdentitySource.Receiver {
+final class RecordingReceiver implements CertificateSource.Receiver {
 
     final List<TlsCredentials> delivered = new CopyOnWriteArrayList<>();
     final List<String> problems = new CopyOnWriteArrayList<>();

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.conformance.Requirement;
-import io.sidewarp.engine.verbs.Security;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.settings.ConfigValidator;
 import io.sidewarp.settings.SecuritySettings;
@@ -137,7 +137,7 @@ class ConfigTest {
         "required,  'ns/a/*', true,  REQUIRED,  PLAIN",
     })
     void permittedPeersImplyTlsUnlessPlainPeersArePermitted(
-            String security, String peers, String plainPeers, Security byDefault, Security least) {
+            String security, String peers, String plainPeers, TlsUse byDefault, TlsUse least) {
         SidewarpConfig config = withIdentity(
                 "sidewarp.connection.security",
                 security,

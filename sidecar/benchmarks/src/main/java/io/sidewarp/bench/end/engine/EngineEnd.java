@@ -23,8 +23,8 @@ import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.software.SoftwareProvider;
@@ -135,7 +135,7 @@ final class EngineEnd implements AutoCloseable {
     /** Policy of both ends. A plan with TLS and without CRCs lets TLS replace them. */
     SecurityPolicy security() {
         return plan.hasTls()
-                ? SecurityPolicy.of(Security.REQUIRED).withTlsReplacesCrc(!plan.crc())
+                ? SecurityPolicy.of(TlsUse.REQUIRED).withTlsReplacesCrc(!plan.crc())
                 : SecurityPolicy.PLAIN;
     }
 

@@ -12,8 +12,8 @@ import io.sidewarp.engine.verbs.DeviceAttributes;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.MpaPolicy;
 import io.sidewarp.engine.verbs.ReadDepths;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
+import io.sidewarp.engine.verbs.TlsUse;
 import org.jspecify.annotations.Nullable;
 
 /** Checks the parameters of a connection, and collects the attributes of an established one. */
@@ -45,7 +45,7 @@ final class KernelParameters {
 
     /** Returns why the device cannot follow this policy, or null. */
     static @Nullable ConnectionFailedException problem(SecurityPolicy policy) {
-        return policy.security() == Security.REQUIRED
+        return policy.security() == TlsUse.REQUIRED
                 ? invalid(
                         "security is `required`, and devices of the kernel speak no TLS; use a sidecar with the provider"
                                 + " software, or `plain` with IPsec")

@@ -14,8 +14,8 @@ import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.QueuePair;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
+import io.sidewarp.engine.verbs.TlsUse;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -184,7 +184,7 @@ public abstract class IncomingSetup extends ConnectionSetup implements Connectio
             return;
         }
         ConnectionFailedException problem = checkPrivateData(wanted.privateData(), replyRoom());
-        String refusal = wanted.security().security() == Security.REQUIRED && tls().isEmpty()
+        String refusal = wanted.security().security() == TlsUse.REQUIRED && tls().isEmpty()
                 ? "security is `required`, and the peer connected without TLS; reject the request"
                 : refusalOf(wanted);
         if (problem == null && refusal != null) {

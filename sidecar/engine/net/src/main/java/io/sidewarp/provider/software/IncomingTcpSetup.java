@@ -17,8 +17,8 @@ import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.LlpError;
 import io.sidewarp.engine.verbs.ReadDepths;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.TlsAttributes;
+import io.sidewarp.engine.verbs.TlsUse;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -44,7 +44,7 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
 
     private @Nullable TlsStart onTls() {
         TlsCredentials credentials = device().credentials();
-        if (security().security() == Security.PLAIN || credentials == null) {
+        if (security().security() == TlsUse.PLAIN || credentials == null) {
             failed("the peer at " + remoteAddress() + " speaks TLS, and this listener "
                     + (credentials == null ? "has no identity for it" : "is `plain`")
                     + "; use `plain` at the peer, or `preferred` or `required` here");
@@ -88,7 +88,7 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
     public void onRequest(MpaStartup asked) {
         request = asked;
         TlsAttributes tls = transport.tlsAttributes();
-        if (tls == null && security().security() == Security.REQUIRED) {
+        if (tls == null && security().security() == TlsUse.REQUIRED) {
             deny(
                     SecurityDenial.TLS_REQUIRED,
                     "the peer at " + remoteAddress()

@@ -21,8 +21,8 @@ import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.LlpError;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.TlsAttributes;
+import io.sidewarp.engine.verbs.TlsUse;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -92,17 +92,17 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
         }
         mpa = connection;
         reached(remote);
-        Security security = parameters().security().security();
+        TlsUse security = parameters().security().security();
         if (credentials != null) {
             triedTls = true;
             connected.beginTls(new TlsStart(
                     credentials,
                     credentials.initiator(remote),
                     new TlsOutcome(remote, connected, connection, options)));
-            if (security == Security.PREFERRED) {
+            if (security == TlsUse.PREFERRED) {
                 silence.start(parameters().timeout().dividedBy(SILENCE_DIVISOR));
             }
-        } else if (security == Security.REQUIRED) {
+        } else if (security == TlsUse.REQUIRED) {
             fail(new ConnectionFailedException(
                     Kind.SECURITY, "this device has no identity for TLS any more; check its source"));
             giveUp();
@@ -159,7 +159,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
                 return;
             }
             if (failure.kind() == TlsFailure.Kind.NOT_TLS
-                    && parameters().security().security() == Security.PREFERRED) {
+                    && parameters().security().security() == TlsUse.PREFERRED) {
                 device().plainPeers().add(remote);
                 mpa = null;
                 transport = null;
@@ -272,7 +272,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
     /** Returns whether this side went without TLS only because it remembered the peer, which has TLS now. */
     private boolean mayTryTls() {
         return !isOver()
-                && parameters().security().security() == Security.PREFERRED
+                && parameters().security().security() == TlsUse.PREFERRED
                 && device().plainPeers().remove(remote())
                 && !triedTls;
     }

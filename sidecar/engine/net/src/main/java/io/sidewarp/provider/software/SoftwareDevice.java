@@ -27,9 +27,9 @@ import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
 import io.sidewarp.engine.verbs.Srq;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.engine.verbs.VerbsListener;
 import io.sidewarp.engine.verbs.Wr;
 import java.net.InetSocketAddress;
@@ -118,7 +118,7 @@ public final class SoftwareDevice implements Device {
     /** Returns why the policy is not possible on this device, or null. */
     @Nullable
     ConnectionFailedException refusal(Llp llp, SecurityPolicy policy) {
-        if (policy.security() != Security.REQUIRED) {
+        if (policy.security() != TlsUse.REQUIRED) {
             return null;
         }
         String problem = null;

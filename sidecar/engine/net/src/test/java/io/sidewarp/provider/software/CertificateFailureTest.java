@@ -12,8 +12,8 @@ import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.MpaPolicy;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.provider.Endpoint;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -35,7 +35,7 @@ final class CertificateFailureTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("example.org");
     private static final TestAuthority IMPOSTOR = new TestAuthority("example.org");
     private static final TestAuthority ELSEWHERE = new TestAuthority("example.net");
-    private static final SecurityPolicy REQUIRED = SecurityPolicy.of(Security.REQUIRED);
+    private static final SecurityPolicy REQUIRED = SecurityPolicy.of(TlsUse.REQUIRED);
 
     private static TlsCredentials good(String serviceAccount) {
         return AUTHORITY.credentials(serviceAccount);
@@ -59,9 +59,9 @@ final class CertificateFailureTest {
      */
     private static void assertFails(TlsCredentials client, TlsCredentials server, String ofInitiator, String ofListener)
             throws Exception {
-        for (Security security : List.of(Security.REQUIRED, Security.PREFERRED)) {
+        for (TlsUse security : List.of(TlsUse.REQUIRED, TlsUse.PREFERRED)) {
             try (TlsBed bed = new TlsBed(client, server)) {
-                InetSocketAddress listener = bed.listen(SecurityPolicy.of(Security.PREFERRED));
+                InetSocketAddress listener = bed.listen(SecurityPolicy.of(TlsUse.PREFERRED));
                 assertThat(bed.failure(listener, TlsBed.asking(SecurityPolicy.of(security))))
                         .as("message of the initiator")
                         .containsPattern(ofInitiator);
@@ -144,9 +144,9 @@ final class CertificateFailureTest {
 
     @ParameterizedTest
     @EnumSource(
-            value = Security.class,
+            value = TlsUse.class,
             names = {"REQUIRED", "PREFERRED"})
-    void aListenerAsksForPermissionBeforeTheApplicationHearsOfThePeer(Security security) throws Exception {
+    void aListenerAsksForPermissionBeforeTheApplicationHearsOfThePeer(TlsUse security) throws Exception {
         try (TlsBed bed = new TlsBed(good("cart"), good("db"))) {
             InetSocketAddress listener = bed.listen(SecurityPolicy.of(security)
                     .withPeers(peer -> peer.id().path().equals("/ns/shop/sa/web")));

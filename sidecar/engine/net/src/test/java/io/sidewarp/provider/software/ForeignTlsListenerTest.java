@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sidewarp.engine.net.tls.TestAuthority;
 import io.sidewarp.engine.net.tls.TestAuthority.Leaf;
 import io.sidewarp.engine.net.tls.TlsCredentials;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
+import io.sidewarp.engine.verbs.TlsUse;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -78,7 +78,7 @@ final class ForeignTlsListenerTest {
     private void assertRefused(SSLServerSocket listener, String reason) throws Exception {
         try (listener) {
             InetSocketAddress address = new InetSocketAddress(listener.getInetAddress(), listener.getLocalPort());
-            for (Security security : List.of(Security.REQUIRED, Security.PREFERRED)) {
+            for (TlsUse security : List.of(TlsUse.REQUIRED, TlsUse.PREFERRED)) {
                 assertThat(bed.failure(address, TlsBed.asking(SecurityPolicy.of(security))))
                         .as("message with %s", security)
                         .contains(reason);

@@ -18,8 +18,8 @@ import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.MpaPolicy;
 import io.sidewarp.engine.verbs.QueuePairState;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.provider.Endpoint;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -56,7 +56,7 @@ import org.junit.jupiter.api.Timeout;
 final class ForeignTlsPeerTest {
 
     private static final TestAuthority AUTHORITY = new TestAuthority("example.org");
-    private static final SecurityPolicy REQUIRED = SecurityPolicy.of(Security.REQUIRED);
+    private static final SecurityPolicy REQUIRED = SecurityPolicy.of(TlsUse.REQUIRED);
     private static final byte[] REQUEST = ("MPA ID Req Frame" + "\0\1\0\0").getBytes(US_ASCII);
     private static final byte[] CLIENT_HELLO_BEGIN = {0x16, 3, 1, 0, (byte) 200, 1};
     private static final String ALPN = TlsCredentials.ALPN;

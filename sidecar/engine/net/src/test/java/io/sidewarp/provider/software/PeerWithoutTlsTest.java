@@ -10,8 +10,8 @@ import io.sidewarp.engine.net.tls.TestAuthority;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.DepthNegotiation;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.provider.Endpoint;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -50,7 +50,7 @@ final class PeerWithoutTlsTest {
         bed.close();
     }
 
-    private CompletableFuture<ConnectionAttributes> connect(Security security, Duration timeout) {
+    private CompletableFuture<ConnectionAttributes> connect(TlsUse security, Duration timeout) {
         ConnectionParameters asking = TlsBed.asking(SecurityPolicy.of(security))
                 .withMpa(policy -> policy.withDepths(DepthNegotiation.NONE))
                 .withTimeout(timeout);
@@ -72,7 +72,7 @@ final class PeerWithoutTlsTest {
 
     @Test
     void aPeerThatClosesGetsASecondConnectionWithoutTls() throws Exception {
-        CompletableFuture<ConnectionAttributes> connected = connect(Security.PREFERRED, Duration.ofSeconds(10));
+        CompletableFuture<ConnectionAttributes> connected = connect(TlsUse.PREFERRED, Duration.ofSeconds(10));
         try (Socket first = peer.accept()) {
             assertThat(readFrame(first)[0]).isEqualTo((byte) 0x16);
         }
@@ -83,7 +83,7 @@ final class PeerWithoutTlsTest {
 
     @Test
     void aPeerThatAnswersByMpaGetsASecondConnectionWithoutTls() throws Exception {
-        CompletableFuture<ConnectionAttributes> connected = connect(Security.PREFERRED, Duration.ofSeconds(10));
+        CompletableFuture<ConnectionAttributes> connected = connect(TlsUse.PREFERRED, Duration.ofSeconds(10));
         Socket first = peer.accept();
         readFrame(first);
         first.getOutputStream().write(REPLY);
@@ -94,7 +94,7 @@ final class PeerWithoutTlsTest {
 
     @Test
     void aSilentPeerGetsASecondConnectionAfterHalfOfTheTimeout() throws Exception {
-        CompletableFuture<ConnectionAttributes> connected = connect(Security.PREFERRED, Duration.ofSeconds(3));
+        CompletableFuture<ConnectionAttributes> connected = connect(TlsUse.PREFERRED, Duration.ofSeconds(3));
         readFrame(peer.accept());
         acceptByMpa();
 
@@ -103,7 +103,7 @@ final class PeerWithoutTlsTest {
 
     @Test
     void aRequiredConnectionFailsWithTheRemedy() throws Exception {
-        CompletableFuture<ConnectionAttributes> connected = connect(Security.REQUIRED, Duration.ofSeconds(10));
+        CompletableFuture<ConnectionAttributes> connected = connect(TlsUse.REQUIRED, Duration.ofSeconds(10));
         peer.accept().close();
 
         assertThat(connected)
@@ -128,7 +128,7 @@ final class PeerWithoutTlsTest {
 
     @Test
     void aSilentPeerOfARequiredConnectionFailsInTime() throws Exception {
-        CompletableFuture<ConnectionAttributes> connected = connect(Security.REQUIRED, Duration.ofSeconds(1));
+        CompletableFuture<ConnectionAttributes> connected = connect(TlsUse.REQUIRED, Duration.ofSeconds(1));
         Socket first = peer.accept();
 
         assertThat(connected)
@@ -142,14 +142,14 @@ final class PeerWithoutTlsTest {
     @Test
     void aRememberedPeerThatNeedsTlsNowGetsTls() throws Exception {
         bed.replaceServer(AUTHORITY.credentials("db"));
-        InetSocketAddress listener = bed.listen(SecurityPolicy.of(Security.REQUIRED));
+        InetSocketAddress listener = bed.listen(SecurityPolicy.of(TlsUse.REQUIRED));
         bed.client().plainPeers().add(listener);
 
         ConnectionAttributes agreed = bed.connect(
                 new Endpoint(bed.clientDevice, 64),
                 new Endpoint(bed.serverDevice, 64),
                 listener,
-                TlsBed.asking(SecurityPolicy.of(Security.PREFERRED)));
+                TlsBed.asking(SecurityPolicy.of(TlsUse.PREFERRED)));
 
         assertThat(agreed.tls()).isNotNull();
         assertThat(bed.client().plainPeers().contains(listener)).isFalse();

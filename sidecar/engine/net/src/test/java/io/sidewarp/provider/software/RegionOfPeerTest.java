@@ -15,9 +15,9 @@ import io.sidewarp.engine.verbs.DdpError;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.ProtocolError;
 import io.sidewarp.engine.verbs.RdmapError;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
 import io.sidewarp.engine.verbs.StreamError;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
@@ -55,7 +55,7 @@ final class RegionOfPeerTest {
         bed.close();
     }
 
-    private void connect(Security security) throws Exception {
+    private void connect(TlsUse security) throws Exception {
         bed.connect(
                 client, server, bed.listen(SecurityPolicy.of(security)), TlsBed.asking(SecurityPolicy.of(security)));
     }
@@ -94,7 +94,7 @@ final class RegionOfPeerTest {
     @CsvSource({"RDMA_WRITE", "RDMA_READ", "FETCH_ADD", "COMPARE_SWAP"})
     void anotherVerifiedPeerCannotUseTheStag(WrOpcode opcode) throws Exception {
         MemoryRegion ofWeb = regionOf("web");
-        connect(Security.REQUIRED);
+        connect(TlsUse.REQUIRED);
 
         assertRefused(opcode, ofWeb);
     }
@@ -103,7 +103,7 @@ final class RegionOfPeerTest {
     @CsvSource({"RDMA_WRITE", "RDMA_READ", "FETCH_ADD", "COMPARE_SWAP"})
     void aPeerWithoutTlsCannotUseTheStag(WrOpcode opcode) throws Exception {
         MemoryRegion ofCart = regionOf("cart");
-        connect(Security.PLAIN);
+        connect(TlsUse.PLAIN);
 
         assertRefused(opcode, ofCart);
     }
@@ -112,7 +112,7 @@ final class RegionOfPeerTest {
     @CsvSource({"RDMA_WRITE", "RDMA_READ", "FETCH_ADD", "COMPARE_SWAP"})
     void theNamedPeerUsesTheStag(WrOpcode opcode) throws Exception {
         MemoryRegion ofCart = regionOf("cart");
-        connect(Security.REQUIRED);
+        connect(TlsUse.REQUIRED);
 
         client.postSend(work(opcode, ofCart));
 
@@ -128,7 +128,7 @@ final class RegionOfPeerTest {
                         request.reset(1, WrOpcode.RECEIVE).addSge(ofCart, 0, LENGTH)))
                 .as("before the peer is known")
                 .isEqualTo(PostResult.INVALID_REQUEST);
-        connect(Security.REQUIRED);
+        connect(TlsUse.REQUIRED);
 
         assertThat(server.queuePair.postSend(request.reset(2, WrOpcode.SEND).addSge(ofWeb, 0, LENGTH)))
                 .isEqualTo(PostResult.INVALID_REQUEST);

@@ -17,9 +17,9 @@ import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.MpaPolicy;
 import io.sidewarp.engine.verbs.QueuePairState;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
 import io.sidewarp.engine.verbs.TlsAttributes;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.engine.verbs.VerbsListener;
 import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.engine.verbs.WrOpcode;
@@ -117,7 +117,7 @@ final class SecurityPolicyTest {
         "REQUIRED,  PREFERRED, tls",
         "REQUIRED,  REQUIRED,  tls",
     })
-    void bothPoliciesDecide(Security initiator, Security listener, String outcome) throws Exception {
+    void bothPoliciesDecide(TlsUse initiator, TlsUse listener, String outcome) throws Exception {
         open(AUTHORITY.credentials("cart"), AUTHORITY.credentials("db"));
         Endpoint client = new Endpoint(clientDevice, 4 * MIB);
         Endpoint server = new Endpoint(serverDevice, 4 * MIB);
@@ -175,7 +175,7 @@ final class SecurityPolicyTest {
         "REQUIRED, true,  true,  false",
         "PLAIN,    true,  true,  true",
     })
-    void crcsAreOffOnlyInTlsAndIfBothSidesSaySo(Security security, boolean initiator, boolean listener, boolean crc)
+    void crcsAreOffOnlyInTlsAndIfBothSidesSaySo(TlsUse security, boolean initiator, boolean listener, boolean crc)
             throws Exception {
         open(AUTHORITY.credentials("cart"), AUTHORITY.credentials("db"));
         Endpoint client = new Endpoint(clientDevice, 4 * MIB);
@@ -200,7 +200,7 @@ final class SecurityPolicyTest {
             Endpoint client = new Endpoint(clientDevice, 64);
             Endpoint server = new Endpoint(serverDevice, 64);
             CompletableFuture<ConnectionAttributes> connected =
-                    client.queuePair.connect(listening.localAddress(), asking(SecurityPolicy.of(Security.PREFERRED)));
+                    client.queuePair.connect(listening.localAddress(), asking(SecurityPolicy.of(TlsUse.PREFERRED)));
             requests.poll(10, TimeUnit.SECONDS)
                     .accept(server.queuePair, ConnectionParameters.defaults())
                     .get(10, TimeUnit.SECONDS);

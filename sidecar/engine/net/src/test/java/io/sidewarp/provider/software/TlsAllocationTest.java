@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.engine.net.tls.TestAuthority;
 import io.sidewarp.engine.verbs.CqeStatus;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class TlsAllocationTest {
 
     private static final TestAuthority AUTHORITY = new TestAuthority("example.org");
-    private static final SecurityPolicy REQUIRED = SecurityPolicy.of(Security.REQUIRED);
+    private static final SecurityPolicy REQUIRED = SecurityPolicy.of(TlsUse.REQUIRED);
     private static final int LENGTH = 1 << 20;
     private static final int WARM_UP = 150;
     private static final int MEASURED = 150;

@@ -17,8 +17,8 @@ import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.DepthNegotiation;
 import io.sidewarp.engine.verbs.QueuePairState;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
@@ -47,7 +47,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class TlsInteroperationTest {
 
     private static final TestAuthority AUTHORITY = new TestAuthority("example.org");
-    private static final SecurityPolicy REQUIRED = SecurityPolicy.of(Security.REQUIRED);
+    private static final SecurityPolicy REQUIRED = SecurityPolicy.of(TlsUse.REQUIRED);
     private static final byte[] REQUEST = ("MPA ID Req Frame" + "\0\1\0\0").getBytes(US_ASCII);
     private static final byte[] REPLY = ("MPA ID Rep Frame" + "\0\1\0\0").getBytes(US_ASCII);
     private static final int LENGTH = 100_000;

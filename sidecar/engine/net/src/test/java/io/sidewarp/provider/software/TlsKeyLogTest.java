@@ -11,8 +11,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.sidewarp.engine.net.tls.TestAuthority;
 import io.sidewarp.engine.net.tls.TlsKeyLog;
 import io.sidewarp.engine.verbs.CqeStatus;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
@@ -42,7 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class TlsKeyLogTest {
 
     private static final TestAuthority AUTHORITY = new TestAuthority("example.org");
-    private static final SecurityPolicy REQUIRED = SecurityPolicy.of(Security.REQUIRED);
+    private static final SecurityPolicy REQUIRED = SecurityPolicy.of(TlsUse.REQUIRED);
     private static final int LENGTH = 40_000;
 
     private final TlsBed bed = new TlsBed(AUTHORITY.credentials("cart"), AUTHORITY.credentials("db"));

@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sidewarp.engine.net.tls.TestAuthority;
 import io.sidewarp.engine.verbs.CqeStatus;
 import io.sidewarp.engine.verbs.QueuePairState;
-import io.sidewarp.engine.verbs.Security;
 import io.sidewarp.engine.verbs.SecurityPolicy;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.engine.verbs.Wr;
 import io.sidewarp.engine.verbs.WrOpcode;
 import io.sidewarp.provider.Endpoint;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 final class TlsStreamTest {
 
     private static final TestAuthority AUTHORITY = new TestAuthority("example.org");
-    private static final SecurityPolicy REQUIRED = SecurityPolicy.of(Security.REQUIRED);
+    private static final SecurityPolicy REQUIRED = SecurityPolicy.of(TlsUse.REQUIRED);
     private static final int MIB = 1 << 20;
 
     private final TlsBed bed = new TlsBed(AUTHORITY.credentials("cart"), AUTHORITY.credentials("db"));

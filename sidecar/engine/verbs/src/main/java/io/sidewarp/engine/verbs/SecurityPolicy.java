@@ -14,13 +14,13 @@ import java.util.function.Predicate;
  * @param tlsReplacesCrc whether this side can do without CRCs in a connection with TLS. They are off only if both sides
  *     can, and no side requires them. Only the administrator may choose this (RFC 5044 section 4.4)
  */
-public record SecurityPolicy(Security security, Predicate<PeerIdentity> peers, boolean tlsReplacesCrc) {
+public record SecurityPolicy(TlsUse security, Predicate<PeerIdentity> peers, boolean tlsReplacesCrc) {
 
     /** Policy without TLS. */
-    public static final SecurityPolicy PLAIN = of(Security.PLAIN);
+    public static final SecurityPolicy PLAIN = of(TlsUse.PLAIN);
 
     /** Returns a policy that permits each authenticated peer, and keeps CRCs. */
-    public static SecurityPolicy of(Security security) {
+    public static SecurityPolicy of(TlsUse security) {
         return new SecurityPolicy(security, peer -> true, false);
     }
 

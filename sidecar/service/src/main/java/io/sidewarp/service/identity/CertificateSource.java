@@ -7,7 +7,7 @@ import io.sidewarp.engine.net.tls.TlsCredentials;
 import java.util.concurrent.ScheduledExecutorService;
 
 /** Place from which this side gets its certificate, again and again before it expires. */
-public interface IdentitySource extends AutoCloseable {
+public interface CertificateSource extends AutoCloseable {
 
     /**
      * Begins to fetch credentials, and returns at once.

@@ -4,7 +4,7 @@
 package io.sidewarp.engine.verbs;
 
 /** Wish of one side for TLS 1.3 with certificates of both sides, below MPA. The strictest value comes first. */
-public enum Security {
+public enum TlsUse {
     /** Uses TLS, and refuses a peer that does not. */
     REQUIRED,
     /**
@@ -15,7 +15,7 @@ public enum Security {
     /** Uses no TLS. */
     PLAIN;
 
-    public boolean isWeakerThan(Security other) {
+    public boolean isWeakerThan(TlsUse other) {
         return ordinal() > other.ordinal();
     }
 }
