@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SocketWriter {
 
+    /** Descriptor of a channel whose socket belongs to the Java library. */
+    static final int NO_DESCRIPTOR = -1;
+
     private final SocketChannel channel;
     private final LoopResources resources;
     private final SegmentAlignment alignment;
@@ -30,9 +33,13 @@ final class SocketWriter {
         this.resources = resources;
         this.segmentSize = segmentSize;
         alignment = new SegmentAlignment(channel);
-        stagedWrite = channel instanceof EpollSocketChannel epoll
-                ? new StagedWrite(resources.socketCalls(), epoll.fd().intValue())
-                : null;
+        int descriptor = descriptor(channel);
+        stagedWrite = descriptor == NO_DESCRIPTOR ? null : new StagedWrite(resources.socketCalls(), descriptor);
+    }
+
+    /** Returns the file descriptor of a channel's socket, or {@link #NO_DESCRIPTOR}. */
+    static int descriptor(SocketChannel channel) {
+        return channel instanceof EpollSocketChannel epoll ? epoll.fd().intValue() : NO_DESCRIPTOR;
     }
 
     /**

@@ -8,7 +8,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
-import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.ChannelOutputShutdownException;
 import io.netty.channel.socket.SocketChannel;
@@ -33,8 +32,6 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
      * because a peer may continue to send.
      */
     private static final int LAST_READS = 256;
-    /** Descriptor of a channel whose socket belongs to the Java library. */
-    static final int NO_DESCRIPTOR = -1;
 
     private final SocketChannel channel;
     private final EventLoop loop;
@@ -67,12 +64,16 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
                 settings,
                 () -> loseTo(PeerLimit.LINGER, "the peer did not close its side in time"),
                 this::onLastOutputStalls);
-        this.fpduWatch = new StallWatch(loop, settings.stallTimeout(), this::fpduProgress, this::onIncompleteFpdu);
-        this.connectionInput = new ConnectionInput(resources, this::onFpduInTheWay);
+        this.fpduWatch = new StallWatch(
+                loop,
+                settings.stallTimeout(),
+                this::fpduProgress,
+                () -> endIncompleteFpdu("for " + OutputStall.limit(settings)));
+        this.connectionInput =
+                new ConnectionInput(resources, () -> endIncompleteFpdu("while others needed its memory"));
         this.link = new TlsLink(this, loop, loops, resources, connectionInput);
         this.output = new TcpOutput(this, channel, resources, settings, closing);
-        this.descriptor =
-                channel instanceof EpollSocketChannel epoll ? epoll.fd().intValue() : NO_DESCRIPTOR;
+        this.descriptor = SocketWriter.descriptor(channel);
         this.toldAgain = EngineLoops.tellsAgain(channel);
         this.secondRead = new DeferredTask(loop, 1, this::takeInput);
         SocketOptions.apply(channel, settings, link::target);
@@ -150,11 +151,6 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     /** Returns whether TLS has begun and its handshake is not complete. */
     public boolean isHandshaking() {
         return link.isHandshaking();
-    }
-
-    /** Reports the close_notify of the peer: the peer sends no more. */
-    void onTlsPeerClosed() {
-        endInput();
     }
 
     /**
@@ -249,14 +245,18 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     private void noteInput(int octets, long nanoTime) {
         // While the socket is full, the loop must ask epoll, which also reports room for output.
-        if (descriptor != NO_DESCRIPTOR && !output.isPending()) {
+        if (descriptor != SocketWriter.NO_DESCRIPTOR && !output.isPending()) {
             RecentInput.ofThisLoop().onInput(inputSource, octets, nanoTime);
         }
     }
 
     /** Reads input without a channel event: see {@link RecentInput.Source}. */
     private boolean takeInput() {
-        if (connection == null || link.isUndecided() || lost || descriptor == NO_DESCRIPTOR || !channel.isOpen()) {
+        if (connection == null
+                || link.isUndecided()
+                || lost
+                || descriptor == SocketWriter.NO_DESCRIPTOR
+                || !channel.isOpen()) {
             return false;
         }
         try {
@@ -285,12 +285,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         return connection != null && connection.isInsideFpdu() ? connection.receivedPosition() : StallWatch.NOT_WAITING;
     }
 
-    private void onIncompleteFpdu() {
-        loseTo(PeerLimit.INCOMPLETE_FPDU, "the peer left an FPDU incomplete for " + OutputStall.limit(settings));
-    }
-
-    private void onFpduInTheWay() {
-        loseTo(PeerLimit.INCOMPLETE_FPDU, "the peer left an FPDU incomplete while others needed its memory");
+    private void endIncompleteFpdu(String how) {
+        loseTo(PeerLimit.INCOMPLETE_FPDU, "the peer left an FPDU incomplete " + how);
     }
 
     @Override
@@ -328,7 +324,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
     }
 
-    private boolean endInput() {
+    /** Handles the end of the peer's data. Returns whether it was not known before. */
+    boolean endInput() {
         boolean news = closing.onInputShut();
         if (news) {
             if (connection != null && !isHandshaking()) {
@@ -407,10 +404,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         if (!lost) {
             lost = true;
             releaseAll();
-            TlsStream tls = link.stream();
-            if (tls != null) {
-                tls.onLost(cause);
-            }
+            link.onLost(cause);
             // MPA has not begun before the handshake is complete.
             if (connection != null && !isHandshaking()) {
                 connection.receiveLost(cause);
@@ -445,10 +439,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void shutdownOutput() {
-        TlsStream tls = link.stream();
-        if (tls != null) {
-            tls.close();
-        }
+        link.close();
         output.onFin();
         closing.wantFin();
         finishClose();

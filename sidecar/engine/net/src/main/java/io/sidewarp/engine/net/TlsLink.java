@@ -87,13 +87,13 @@ final class TlsLink {
     /**
      * Takes what the channel has read, and what is behind it in the socket.
      *
-     * @param descriptor of the connection's socket, or {@link TcpTransport#NO_DESCRIPTOR}
+     * @param descriptor of the connection's socket, or {@link SocketWriter#NO_DESCRIPTOR}
      * @return bytes of both
      */
     int receive(TlsStream into, ByteBuf first, int descriptor) {
         ByteBuffer work = into.room();
         int octets = first.readableBytes();
-        boolean mayBeMore = !first.isWritable() && descriptor != TcpTransport.NO_DESCRIPTOR;
+        boolean mayBeMore = !first.isWritable() && descriptor != SocketWriter.NO_DESCRIPTOR;
         first.readBytes(work.limit(work.position() + octets));
         work.limit(work.capacity());
         if (mayBeMore) {
@@ -123,6 +123,20 @@ final class TlsLink {
         int octets = resources.socketCalls().receive(descriptor, work);
         work.position(work.position() + Math.max(0, octets));
         return octets;
+    }
+
+    /** Requests a close_notify behind the output so far. */
+    void close() {
+        if (stream != null) {
+            stream.close();
+        }
+    }
+
+    /** Handles the end of the TCP connection before the end of the TLS stream. */
+    void onLost(String cause) {
+        if (stream != null) {
+            stream.onLost(cause);
+        }
     }
 
     /** Releases what belongs to the loop. */

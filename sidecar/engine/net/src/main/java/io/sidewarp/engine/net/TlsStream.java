@@ -311,7 +311,7 @@ final class TlsStream {
         }
         inputEnded = true;
         release();
-        transport.onTlsPeerClosed();
+        transport.endInput();
     }
 
     /** Handles the peer's FIN. Returns whether the TLS stream of the peer had ended before, as it must. */
