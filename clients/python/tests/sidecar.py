@@ -23,11 +23,12 @@ ENVIRONMENT = {**os.environ, "SIDEWARP_BUILD": "never"}
 class Sidecar:
     """A packaged sidecar. It can be killed and started again on the same socket and volume."""
 
-    def __init__(self, name, prefix=()):
+    def __init__(self, name, prefix=(), settings=None):
         self.directory = tempfile.mkdtemp(prefix=f"sidewarp-{name}-")
         self.volume = tempfile.mkdtemp(prefix=f"sidewarp-{name}-", dir="/dev/shm")
         self.api = f"unix://{self.directory}/api.sock"
         self.prefix = prefix
+        self.settings = settings or {}
         self.log = open(f"{self.directory}/log", "ab")
         self.start()
 
@@ -39,6 +40,7 @@ class Sidecar:
             "-Dsidewarp.management.port=0",
             f"-Dsidewarp.api.socket={self.directory}/api.sock",
             f"-Dsidewarp.shared-volume={self.volume}",
+            *(f"-D{name}={value}" for name, value in self.settings.items()),
         ]
         self.process = subprocess.Popen(command, env=ENVIRONMENT, stdout=self.log, stderr=self.log)
         try:
