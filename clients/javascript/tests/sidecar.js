@@ -12,19 +12,20 @@ import { fileURLToPath } from 'node:url';
 import { Access, connect } from 'sidewarp';
 
 export const HERE = fileURLToPath(new URL('.', import.meta.url));
-const ROOT = join(HERE, '../../..');
+export const ROOT = join(HERE, '../../..');
 export const PATIENCE = 60_000;
 export const ALL = [Access.LOCAL_WRITE, Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC];
 
 /** A packaged sidecar. It can be killed and started again on the same socket and volume. */
 export class Sidecar {
-  static async start(name) {
-    const sidecar = new Sidecar(name);
+  static async start(name, settings = {}) {
+    const sidecar = new Sidecar(name, settings);
     await sidecar.start();
     return sidecar;
   }
 
-  constructor(name) {
+  constructor(name, settings = {}) {
+    this.settings = settings;
     this.directory = mkdtempSync(join(tmpdir(), `sidewarp-${name}-`));
     this.volume = mkdtempSync(`/dev/shm/sidewarp-${name}-`);
     this.api = `unix://${this.directory}/api.sock`;
@@ -37,6 +38,7 @@ export class Sidecar {
       'sidewarp.management.port': 0,
       'sidewarp.api.socket': join(this.directory, 'api.sock'),
       'sidewarp.shared-volume': this.volume,
+      ...this.settings,
     };
     const flags = Object.entries(settings).map(([name, value]) => `-D${name}=${value}`);
     this.process = spawn(join(ROOT, 'sidewarp'), ['sidecar', ...flags], {
