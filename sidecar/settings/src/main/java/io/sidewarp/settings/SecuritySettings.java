@@ -7,7 +7,7 @@ import io.sidewarp.engine.verbs.PeerPattern;
 import io.sidewarp.engine.verbs.TlsUse;
 import java.util.List;
 
-/** TlsUse of connections that follows from several settings. Legal after {@link ConfigValidator} found no problems. */
+/** Security of connections that follows from several settings. Legal after {@link ConfigValidator} found no problems. */
 public final class SecuritySettings {
 
     private static final String TLS = "TLS";

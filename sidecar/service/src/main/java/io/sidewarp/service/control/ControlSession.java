@@ -7,6 +7,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.Duration;
 import io.netty.util.collection.LongObjectHashMap;
 import io.opentelemetry.context.Context;
+import io.sidewarp.engine.verbs.TlsUse;
 import io.sidewarp.ring.ControlRecord;
 import io.sidewarp.ring.ControlRecord.CreateConnectionFields;
 import io.sidewarp.ring.ControlRecord.DeviceFields;
@@ -18,6 +19,8 @@ import io.sidewarp.ring.ControlRecord.SetupFields;
 import io.sidewarp.ring.ControlRecord.SharedReceiveFields;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.session.SidecarSession;
+import io.sidewarp.settings.SecuritySettings;
+import io.sidewarp.settings.SidewarpConfig;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.ConnectRequest;
 import io.sidewarp.v1.ConnectionOptions;
@@ -28,6 +31,7 @@ import io.sidewarp.v1.CreateSharedReceiveQueueRequest;
 import io.sidewarp.v1.CreateWorkRingRequest;
 import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.RejectRequest;
+import io.sidewarp.v1.Security;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -233,9 +237,18 @@ final class ControlSession {
             options.setTimeout(
                     Duration.newBuilder().setSeconds(time / MILLIS).setNanos((int) (time % MILLIS) * NANOS_PER_MILLI));
         }
+        SidewarpConfig.Connection settings = session.context().config().connection();
+        if (SecuritySettings.byDefault(settings) == TlsUse.PREFERRED) {
+            // Otherwise the permitted peers below would imply SECURITY_REQUIRED.
+            options.setSecurity(Security.SECURITY_PREFERRED);
+        }
         return session.connections()
                 .connectCreated(
                         ConnectRequest.newBuilder()
+                                // Verbs cannot name peers, so those of the administrator count in both directions.
+                                .addAllAllowedPeers(settings.peers().orElse(List.of()).stream()
+                                        .map(String::strip)
+                                        .toList())
                                 .setConnection(connection(record))
                                 .setAfterPosts(record.getLong(SetupFields.AFTER_POSTS_OFFSET))
                                 .setAddress(record.getAddress(SetupFields.ADDRESS_OFFSET)

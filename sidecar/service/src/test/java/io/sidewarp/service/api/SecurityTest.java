@@ -8,8 +8,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.grpc.StatusRuntimeException;
+import io.sidewarp.ring.ControlRecord;
 import io.sidewarp.service.testing.LogLines;
 import io.sidewarp.service.testing.TestAuthority;
+import io.sidewarp.service.testing.TestControl;
 import io.sidewarp.service.testing.TestIdentity;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
@@ -30,11 +32,14 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests TLS and the permission of peers in the API of two sidecars. */
 class SecurityTest {
 
     private static final TestAuthority AUTHORITY = new TestAuthority("example.org");
+    private static final String ELSEWHERE = "spiffe://example.org/ns/bank/sa/db";
     private static final ByteString SECRET = ByteString.copyFromUtf8("secret");
 
     private final TestIdentity cart = AUTHORITY.identity("cart");
@@ -265,25 +270,53 @@ class SecurityTest {
         }
     }
 
-    @Test
-    void connectReachesOnlyItsOwnNamespaceByDefault() {
-        String elsewhere = "spiffe://example.org/ns/bank/sa/db";
+    /** Starts the sidecar of the server with an identity in another namespace. */
+    private void startElsewhere() {
         db.write(
                 AUTHORITY.sign(builder -> builder.validity(
                                 Instant.now().minusSeconds(60), Instant.now().plusSeconds(3600))
-                        .uri(elsewhere)),
+                        .uri(ELSEWHERE)),
                 AUTHORITY.certificate());
         startServer();
+    }
+
+    @Test
+    void connectReachesOnlyItsOwnNamespaceByDefault() {
+        startElsewhere();
         try (TestSession.Listening listening =
                 server.listen(listening(Security.SECURITY_REQUIRED).build())) {
             int port = listening.port();
             assertDenied(
                     client.connect(connecting(port, Security.SECURITY_REQUIRED)),
-                    elsewhere + ", which this connection does not permit");
+                    ELSEWHERE + ", which this connection does not permit");
             CompletableFuture<Connection> call =
                     client.connect(connecting(port, Security.SECURITY_UNSPECIFIED, "ns/bank/**"));
             accept(listening.next());
-            assertThat(call.join().getPeerIdentity()).isEqualTo(elsewhere);
+            assertThat(call.join().getPeerIdentity()).isEqualTo(ELSEWHERE);
+        }
+    }
+
+    /** Verbs cannot name the peers of a connection. */
+    @ParameterizedTest
+    @CsvSource({"'', false", "ns/bank/sa/db, true", "ns/shop/**, false"})
+    void verbsProgramsReachThePeersOfTheAdministratorAndElseTheirOwnNamespace(String peers, boolean connects) {
+        startElsewhere();
+        try (TestSidecar verbs = TestSidecar.start(
+                        cart.settings("sidewarp.connection.security", "required", "sidewarp.connection.peers", peers));
+                TestSession.Listening listening =
+                        server.listen(listening(Security.SECURITY_REQUIRED).build())) {
+            awaitReady(verbs);
+            try (TestControl program = TestControl.open(verbs)) {
+                long connect = program.connect(program.createConnection(), listening.port(), "");
+
+                if (connects) {
+                    accept(listening.next());
+                    assertThat(TestControl.type(program.answer(connect))).isEqualTo(ControlRecord.DONE);
+                } else {
+                    assertThat(TestControl.text(program.answer(connect)))
+                            .contains(ELSEWHERE + ", which this connection does not permit");
+                }
+            }
         }
     }
 
