@@ -75,6 +75,15 @@ public final class Identity implements TlsIdentity, CertificateSource.Receiver, 
         return current().map(now -> Duration.between(clock.instant(), now.expiry()));
     }
 
+    /** Returns the lifetime of the certificate. Empty while there is none. */
+    public Optional<Duration> lifetime() {
+        return current().map(Identity::lifetime);
+    }
+
+    private static Duration lifetime(TlsCredentials credentials) {
+        return Duration.between(credentials.validFrom(), credentials.expiry());
+    }
+
     /** Returns what is wrong, and what to do. Empty if the certificate is valid for long enough. */
     public Optional<String> problem() {
         TlsCredentials now = credentials;
@@ -89,9 +98,8 @@ public final class Identity implements TlsIdentity, CertificateSource.Receiver, 
                     + ", so peers refuse new connections with TLS"
                     + (cause == null ? "; renew it at its source (sidewarp.identity.source)" : because));
         }
-        Duration lifetime = Duration.between(now.validFrom(), now.expiry());
         Duration left = Duration.between(time, now.expiry());
-        if (left.compareTo(lifetime.dividedBy(WARNING_PART)) < 0) {
+        if (left.compareTo(lifetime(now).dividedBy(WARNING_PART)) < 0) {
             return Optional.of("the certificate of this side, " + now.id() + ", expires at " + now.expiry()
                     + ", and its source has not renewed it"
                     + (cause == null ? "; check the source (sidewarp.identity.source)" : because));

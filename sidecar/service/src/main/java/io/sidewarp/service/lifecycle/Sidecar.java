@@ -212,6 +212,11 @@ public final class Sidecar implements AutoCloseable {
                 "Time until this side's certificate expires; negative afterwards, 0 before there is one",
                 "s",
                 () -> identity.timeLeft().orElse(Duration.ZERO).toSeconds());
+        telemetry.gauge(
+                "sidewarp.identity.lifetime",
+                "Time for which this side's certificate is valid from its beginning, 0 before there is one",
+                "s",
+                () -> identity.lifetime().orElse(Duration.ZERO).toSeconds());
         health.problem(identity::problem);
         identity.start();
     }

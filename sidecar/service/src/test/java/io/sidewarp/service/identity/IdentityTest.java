@@ -39,6 +39,7 @@ class IdentityTest {
         assertThat(identity.current()).isEmpty();
         assertThat(identity.first()).isNotDone();
         assertThat(identity.timeLeft()).isEmpty();
+        assertThat(identity.lifetime()).isEmpty();
         assertThat(identity.problem())
                 .hasValue("this side has no certificate yet, so connections with TLS fail: ask somebody");
 
@@ -48,6 +49,7 @@ class IdentityTest {
         assertThat(identity.problem()).isEmpty();
         assertThat(identity.timeLeft())
                 .hasValueSatisfying(left -> assertThat(left).isBetween(HOUR.minusSeconds(1), HOUR));
+        assertThat(identity.lifetime()).hasValue(HOUR);
     }
 
     @Test
