@@ -5,10 +5,13 @@ package io.sidewarp.settings;
 
 import io.smallrye.config.ConfigValidationException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Rewrites error messages of the configuration library so that users can correct settings. Keeps unknown messages. */
 public final class ConfigProblems {
@@ -16,6 +19,8 @@ public final class ConfigProblems {
     private static final Pattern CODE = Pattern.compile("(?:[\\w.]+Exception: )?SRCFG\\d+: ");
     private static final Pattern WRONG = Pattern.compile(
             "The config property (\\S+) with the config value \"(.*)\" threw an Exception whilst being converted (.*)");
+    private static final Pattern NO_CONSTANT =
+            Pattern.compile("(\\S+ is .*): Cannot convert .* to enum .*, allowed values: (\\S+)");
     private static final Pattern EMPTY = Pattern.compile("The config property (\\S+) (?:is defined as the empty String|"
             + "with the config value \".*\" was converted to null).*");
     private static final Pattern UNKNOWN = Pattern.compile("(\\S+) in (.*) does not map to any root");
@@ -34,10 +39,17 @@ public final class ConfigProblems {
     private static String problem(String message) {
         String text = withoutCodes(message.replaceAll("\\s+", " "));
         text = WRONG.matcher(text).replaceFirst("$1 is $2: $3");
+        text = NO_CONSTANT.matcher(text).replaceFirst(known -> Matcher.quoteReplacement(allowed(known)));
         text = EMPTY.matcher(text).replaceFirst("$1 is empty: give it a value, or leave it out for the default");
         return UNKNOWN.matcher(text)
                 .replaceFirst(unknown -> Matcher.quoteReplacement(unknown.group(1) + " is no setting of the sidecar"
                         + successor(unknown.group(1)) + " (" + unknown.group(2) + ")"));
+    }
+
+    /** Names the words of a closed set in the order of the alphabet. The library has no order. */
+    private static String allowed(MatchResult known) {
+        List<String> words = Arrays.asList(known.group(2).split(","));
+        return known.group(1) + "; allowed: " + words.stream().sorted().collect(Collectors.joining(", "));
     }
 
     /** Describes a configuration file that is unreadable or not in properties format. Empty for other failures. */
