@@ -60,7 +60,7 @@ final class Creation {
             if (e.getCause() instanceof TimeoutException) {
                 throw new SidewarpException(
                         Status.Code.DEADLINE_EXCEEDED,
-                        "the sidecar at " + client.target() + " did not " + what + " within " + limit,
+                        "the sidecar at " + client.target() + " did not " + what + " within " + Durations.text(limit),
                         null,
                         e);
             }

@@ -4,6 +4,7 @@
 package io.sidewarp.client;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 
 /** Time limits of waiting. */
 final class Durations {
@@ -18,5 +19,13 @@ final class Durations {
      */
     static long nanos(Duration duration) {
         return duration.compareTo(FOREVER) >= 0 ? Long.MAX_VALUE : duration.toNanos();
+    }
+
+    /** Writes a duration for people, as in {@code 5 s} and {@code 500 ms}. */
+    static String text(Duration duration) {
+        if (duration.equals(duration.truncatedTo(ChronoUnit.SECONDS))) {
+            return duration.toSeconds() + " s";
+        }
+        return duration.compareTo(Duration.ofMillis(1)) >= 0 ? duration.toMillis() + " ms" : duration.toNanos() + " ns";
     }
 }

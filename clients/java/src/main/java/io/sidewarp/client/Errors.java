@@ -143,7 +143,8 @@ final class Errors {
                 : "";
         return new SidewarpException(
                 Status.Code.DEADLINE_EXCEEDED,
-                taken + credits + " work requests of the queue were outstanding for " + timeout + remedy);
+                taken + credits + " work requests of the queue were outstanding for " + Durations.text(timeout)
+                        + remedy);
     }
 
     private static String describe(Status status, @Nullable RdmaErrorInfo rdmaError, String target) {

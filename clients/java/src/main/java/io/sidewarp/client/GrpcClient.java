@@ -146,7 +146,8 @@ final class GrpcClient implements SidewarpClient {
             long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
             if (left <= 0) {
                 throw new SidewarpException(
-                        Status.Code.DEADLINE_EXCEEDED, "the sidecar was not ready within " + timeout + ": " + seen);
+                        Status.Code.DEADLINE_EXCEEDED,
+                        "the sidecar was not ready within " + Durations.text(timeout) + ": " + seen);
             }
             sleep(Math.min(pause, left));
             pause = Math.min(2 * pause, LONGEST_PAUSE_MILLIS);

@@ -63,8 +63,8 @@ final class RingErrors {
     static SidewarpException noRoom(int blocks, int needed, Duration timeout) {
         return new SidewarpException(
                 Status.Code.DEADLINE_EXCEEDED,
-                "the work ring of " + blocks + " blocks had no room for " + needed + " more for " + timeout
-                        + "; take completions from the queue, or open it for more requests");
+                "the work ring of " + blocks + " blocks had no room for " + needed + " more for "
+                        + Durations.text(timeout) + "; take completions from the queue, or open it for more requests");
     }
 
     static SidewarpException noSocket(String target) {

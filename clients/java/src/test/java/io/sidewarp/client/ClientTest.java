@@ -202,7 +202,7 @@ class ClientTest {
 
             assertThatExceptionOfType(SidewarpException.class)
                     .isThrownBy(() -> client.awaitReady(Duration.ofSeconds(1)))
-                    .withMessageContaining("was not ready within PT1S: its health is NOT_SERVING")
+                    .withMessageContaining("was not ready within 1 s: its health is NOT_SERVING")
                     .satisfies(failure -> assertThat(failure.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED));
         }
     }

@@ -268,7 +268,7 @@ class RegionTest extends FakeSidecarTest {
                 Session own = impatient.openSession("impatient")) {
             assertThatExceptionOfType(SidewarpException.class)
                     .isThrownBy(() -> own.registerManaged(10))
-                    .withMessage("the sidecar at unix://" + sidecar.socket + " did not register a region within PT0.5S")
+                    .withMessage("the sidecar at unix://" + sidecar.socket + " did not register a region within 500 ms")
                     .satisfies(late -> assertThat(late.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED));
 
             hold.complete(null);

@@ -227,7 +227,7 @@ class RingWorkQueueTest extends RingQueueFixture {
         assertThat(posted).isBetween(16, 32);
         assertThatExceptionOfType(SidewarpException.class)
                 .isThrownBy(() -> queue.post(99, write, Duration.ofMillis(5)))
-                .withMessageContaining("no room for 1 more for PT0.005S");
+                .withMessageContaining("no room for 1 more for 5 ms");
         assertThat(queue.tryPost(100, receive)).isTrue();
         ring.holding = false;
         assertThat(next(queue).isSuccess()).isTrue();

@@ -298,11 +298,11 @@ class SessionTest extends FakeSidecarTest {
                 Session own = impatient.openSession("impatient")) {
             assertThatExceptionOfType(SidewarpException.class)
                     .isThrownBy(() -> own.openQueue(0))
-                    .withMessageContaining("did not open a queue within PT0.5S")
+                    .withMessageContaining("did not open a queue within 500 ms")
                     .satisfies(failure -> assertThat(failure.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED));
             assertThatExceptionOfType(SidewarpException.class)
                     .isThrownBy(() -> own.listen("", 0, incoming -> {}))
-                    .withMessageContaining("did not listen within PT0.5S");
+                    .withMessageContaining("did not listen within 500 ms");
         }
     }
 

@@ -163,7 +163,7 @@ class SidewarpTest {
             })
     void theSidecarIsWaitedForUnderBothNamesOfTheOption(String line) {
         assertThat(run(line.split(" "))).isEqualTo(ExitCode.UNAVAILABLE);
-        assertThat(err.toString()).contains("no sidecar serves at").contains("within PT0.01S");
+        assertThat(err.toString()).contains("no sidecar serves at").contains("within 10 ms");
     }
 
     @Test

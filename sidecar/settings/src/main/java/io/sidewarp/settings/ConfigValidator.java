@@ -26,6 +26,7 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -404,8 +405,20 @@ public final class ConfigValidator {
 
     private void duration(String name, Duration value, Duration low, Duration high) {
         if (value.compareTo(low) < 0 || value.compareTo(high) > 0) {
-            add(name, value.toString(), low + " to " + high);
+            add(name, written(value), written(low) + " to " + written(high));
         }
+    }
+
+    /** Writes a time as settings do, as in {@code 300ms} and {@code 10s}. */
+    private static String written(Duration time) {
+        if (!time.equals(time.truncatedTo(ChronoUnit.MILLIS))) {
+            return time.toString();
+        }
+        if (!time.equals(time.truncatedTo(ChronoUnit.SECONDS))) {
+            return time.toMillis() + "ms";
+        }
+        boolean hours = !time.isZero() && time.equals(time.truncatedTo(ChronoUnit.HOURS));
+        return hours ? time.toHours() + "h" : time.toSeconds() + "s";
     }
 
     private void add(String name, String value, String allowed) {

@@ -37,9 +37,11 @@ class AwaitedApiServer {
                 if (!reason.equals(told)) {
                     told = reason;
                     LOG.errorf(
-                            "event=api-server-away url=%s reason=\"%s\" retry=%s action=\"in a pod, look at its ServiceAccount and"
+                            "event=api-server-away url=%s reason=\"%s\" retry-seconds=%d action=\"in a pod, look at its ServiceAccount and"
                                     + " at NetworkPolicies; elsewhere, have KUBECONFIG name a file with a cluster that answers\"",
-                            client.getMasterUrl(), reason.get(), config.apiServerRetry());
+                            client.getMasterUrl(),
+                            reason.get(),
+                            config.apiServerRetry().toSeconds());
                 }
                 Thread.sleep(config.apiServerRetry());
             }

@@ -109,6 +109,18 @@ class ConfigTest {
     }
 
     @ParameterizedTest
+    @CsvSource({
+        "sidewarp.connection.timeout, 2h, 2h; allowed: 1ms to 1h",
+        "sidewarp.advanced.sctp.sack-delay, 700ms, 700ms; allowed: 1ms to 500ms",
+        "sidewarp.drain-timeout, PT-1S, -1s; allowed: 0s to 1h",
+        "sidewarp.connection.stall-timeout, 36h, 36h; allowed: 1ms to 24h",
+    })
+    void aTimeThatCannotWorkIsToldAsItIsWrittenInSettings(String name, String value, String told) {
+        assertThat(ConfigValidator.problems(TestSidecar.config(Path.of("/dev/shm/none"), name, value)))
+                .containsExactly(name + " is " + told);
+    }
+
+    @ParameterizedTest
     @CsvSource({"software, siw0, software", "kernel, '', kernel", "auto, siw0, kernel", "auto, '', software"})
     void theProviderFollowsFromTheSettingAndTheDevices(String wanted, String devices, String used) {
         SidewarpConfig config = TestSidecar.config(

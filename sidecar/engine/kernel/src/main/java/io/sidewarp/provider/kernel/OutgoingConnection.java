@@ -71,7 +71,9 @@ final class OutgoingConnection implements KernelQueuePair.Connecting {
                 .schedule(
                         parameters.timeout(),
                         () -> fail(new ConnectionFailedException(
-                                Kind.TIMEOUT, remote + " did not answer within " + parameters.timeout())));
+                                Kind.TIMEOUT,
+                                remote + " did not answer within "
+                                        + parameters.timeout().toMillis() + " ms")));
         check(id.resolveAddress(remote, parameters.reachTimeout()));
     }
 
