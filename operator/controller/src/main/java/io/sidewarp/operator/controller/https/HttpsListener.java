@@ -19,9 +19,12 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +35,9 @@ import org.jspecify.annotations.Nullable;
 public final class HttpsListener implements AutoCloseable {
     /** Number of event loops. One thread for all connections counts them in the order in which they were accepted. */
     private static final int EVENT_LOOPS = 1;
+
+    /** Time before the next attempt to listen. */
+    private static final Duration RETRY = Duration.ofSeconds(2);
 
     private final EventLoopGroup loops;
     private final ChannelGroup channels;
@@ -44,7 +50,7 @@ public final class HttpsListener implements AutoCloseable {
     private final X509ExtendedKeyManager keys;
     private final Responder responder;
     private final Connections connections;
-    private @Nullable Channel listening;
+    private volatile @Nullable Channel listening;
 
     /**
      * @param name name of the server, for its thread and its log
@@ -58,6 +64,46 @@ public final class HttpsListener implements AutoCloseable {
         this.connections = new Connections(limits.connections(), limits.pendingOctets(), tally);
         this.loops = new NioEventLoopGroup(EVENT_LOOPS, new DefaultThreadFactory(name, true));
         this.channels = new DefaultChannelGroup(loops.next());
+    }
+
+    /**
+     * Starts to listen. After a failure, for instance because the port is in use, tries again until {@link #close}.
+     *
+     * @param port port to listen at, 0 for any free one
+     * @param onListening gets the port, in this call or in another thread
+     * @param onFailure gets the reason of each failed attempt that differs from the reason before
+     */
+    public void startPatiently(String host, int port, IntConsumer onListening, Consumer<String> onFailure) {
+        String reason = attempt(host, port, onListening);
+        if (reason.isEmpty()) {
+            return;
+        }
+        onFailure.accept(reason);
+        answers.execute(() -> {
+            String told = reason;
+            try {
+                while (!told.isEmpty()) {
+                    Thread.sleep(RETRY);
+                    String next = attempt(host, port, onListening);
+                    if (!next.isEmpty() && !next.equals(told)) {
+                        onFailure.accept(next);
+                    }
+                    told = next;
+                }
+            } catch (InterruptedException e) {
+                // Closed.
+            }
+        });
+    }
+
+    /** Returns why this server does not listen. Empty if it does. */
+    private String attempt(String host, int port, IntConsumer onListening) {
+        try {
+            onListening.accept(start(host, port));
+            return "";
+        } catch (IOException e) {
+            return String.valueOf(e.getMessage());
+        }
     }
 
     /**

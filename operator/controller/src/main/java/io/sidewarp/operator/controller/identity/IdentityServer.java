@@ -27,7 +27,6 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Inject;
 import jakarta.interceptor.Interceptor;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.KeyPair;
 import java.security.PublicKey;
@@ -176,15 +175,17 @@ public class IdentityServer implements Responder, AutoCloseable {
                 Duration.ZERO);
         listener = new HttpsListener(
                 "identity", limits, keys, this, meters.counter("sidewarp.operator.identity.cut.off")::increment);
-        try {
-            port = listener.start(config.identity().host(), config.identity().port());
-            LOG.infof("event=identity-service-listening port=%d", port);
-        } catch (IOException e) {
-            LOG.errorf(
-                    "event=identity-service-not-listening host=%s port=%d reason=%s action=\"free the port, or set"
-                            + " sidewarp.operator.identity.port\"",
-                    config.identity().host(), config.identity().port(), LogText.quoted(e.getMessage()));
-        }
+        listener.startPatiently(
+                config.identity().host(),
+                config.identity().port(),
+                bound -> {
+                    port = bound;
+                    LOG.infof("event=identity-service-listening port=%d", bound);
+                },
+                reason -> LOG.errorf(
+                        "event=identity-service-not-listening host=%s port=%d reason=%s action=\"free the port, or set"
+                                + " sidewarp.operator.identity.port\"",
+                        config.identity().host(), config.identity().port(), LogText.quoted(reason)));
     }
 
     @Override

@@ -137,15 +137,17 @@ public class WebhookServer implements AutoCloseable {
         }
         server = listener(
                 config.webhook(), keys, this::review, meters.counter("sidewarp.operator.webhook.cut.off")::increment);
-        try {
-            port = server.start(config.webhook().host(), config.webhook().port());
-            LOG.infof("event=webhook-listening port=%d", port);
-        } catch (IOException e) {
-            LOG.errorf(
-                    "event=webhook-not-listening host=%s port=%d reason=\"%s\" action=\"free the port, or set"
-                            + " sidewarp.operator.webhook.port\"",
-                    config.webhook().host(), config.webhook().port(), e.getMessage());
-        }
+        server.startPatiently(
+                config.webhook().host(),
+                config.webhook().port(),
+                bound -> {
+                    port = bound;
+                    LOG.infof("event=webhook-listening port=%d", bound);
+                },
+                reason -> LOG.errorf(
+                        "event=webhook-not-listening host=%s port=%d reason=%s action=\"free the port, or set"
+                                + " sidewarp.operator.webhook.port\"",
+                        config.webhook().host(), config.webhook().port(), LogText.quoted(reason)));
     }
 
     static HttpsListener listener(OperatorConfig.Webhook config, ServedKeys keys, Reviewer reviewer, Runnable tally) {
@@ -215,7 +217,9 @@ public class WebhookServer implements AutoCloseable {
         ending = true;
         HttpsListener listener = listener();
         if (listener != null) {
-            LOG.infof("event=webhook-ending delay=%s", config.webhook().shutdownDelay());
+            LOG.infof(
+                    "event=webhook-ending delay-seconds=%d",
+                    config.webhook().shutdownDelay().toSeconds());
             try {
                 listener.drain();
             } catch (InterruptedException e) {
