@@ -4,6 +4,7 @@
 package io.sidewarp.service.connection;
 
 import io.grpc.Status;
+import io.sidewarp.common.LogText;
 import io.sidewarp.engine.net.tls.TlsIdentity;
 import io.sidewarp.engine.verbs.PeerIdentity;
 import io.sidewarp.engine.verbs.PeerPattern;
@@ -49,7 +50,18 @@ final class SecurityRules {
                         .filter(self -> permits(List.of(PeerPattern.neighbours(self.id())), peer, own))
                         .isPresent()
                 : peer -> permits(ofCaller, peer, own);
-        return of(options, !allowed.isEmpty(), context).withPeers(peers);
+        SecurityPolicy policy = of(options, !allowed.isEmpty(), context);
+        if (policy.security() == TlsUse.PREFERRED
+                && own.current().isEmpty()
+                && context.config().identity().source().isPresent()) {
+            context.logs()
+                    .withoutTls()
+                    .warn(() -> "message="
+                            + LogText.quoted("security is `preferred`, and this sidecar has no certificate yet, so"
+                                    + " connections begin without TLS; wait until the sidecar is ready, or use"
+                                    + " `required`. Reason: " + own.reason()));
+        }
+        return policy.withPeers(peers);
     }
 
     private static SecurityPolicy of(ConnectionOptions options, boolean restricted, SessionContext context) {

@@ -12,6 +12,7 @@ import org.jboss.logging.Logger;
  * @param terminated errors that ended connections
  * @param startup inbound connections that failed during start-up
  * @param denied inbound connections that the policy of a listener denied
+ * @param withoutTls connections that begin without TLS because this side has no certificate yet
  * @param session sessions whose clients do not read their events
  * @param internal internal errors of the sidecar that a call met
  * @param suppressed number of messages that the rate limits suppressed
@@ -20,6 +21,7 @@ public record PeerLogs(
         RateLimitedLogger terminated,
         RateLimitedLogger startup,
         RateLimitedLogger denied,
+        RateLimitedLogger withoutTls,
         RateLimitedLogger session,
         RateLimitedLogger internal,
         AtomicLong suppressed) {
@@ -35,6 +37,7 @@ public record PeerLogs(
                 new RateLimitedLogger(LOG, "connection-terminated", perMinute, suppressed),
                 new RateLimitedLogger(LOG, "startup-failed", perMinute, suppressed),
                 new RateLimitedLogger(LOG, "connection-denied", perMinute, suppressed),
+                new RateLimitedLogger(LOG, "connection-without-tls", 1, suppressed),
                 new RateLimitedLogger(LOG, "session-event-lost", perMinute, suppressed),
                 new RateLimitedLogger(LOG, "internal-error", perMinute, suppressed),
                 suppressed);

@@ -6,6 +6,7 @@ package io.sidewarp.service.identity;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sidewarp.service.testing.LogLines;
 import io.sidewarp.service.testing.TestAuthority;
 import io.sidewarp.service.testing.TestIdentity;
 import io.sidewarp.service.testing.TestSession;
@@ -36,6 +37,24 @@ class IdentityReadinessTest {
                 assertThatThrownBy(() -> session.connections().connect(request))
                         .hasMessageContaining("no certificate yet; wait until it is ready. Reason: ")
                         .hasMessageContaining("/tls.crt is not there; mount the volume");
+            }
+
+            try (TestSession session = sidecar.session();
+                    LogLines log = LogLines.warnings("io.sidewarp.peer")) {
+                var request = session.connectRequest(1)
+                        .setOptions(ConnectionOptions.newBuilder().setSecurity(Security.SECURITY_PREFERRED))
+                        .build();
+                for (int attempt = 0; attempt < 2; attempt++) {
+                    assertThatThrownBy(() -> session.connections().connect(request))
+                            .hasMessageContaining("Connection refused");
+                }
+                assertThat(log.all())
+                        .singleElement()
+                        .asString()
+                        .startsWith(
+                                "event=connection-without-tls message=\"security is `preferred`, and this sidecar has"
+                                        + " no certificate yet")
+                        .contains("/tls.crt is not there; mount the volume");
             }
 
             files.write(authority.leaf("cart"), authority.certificate());
