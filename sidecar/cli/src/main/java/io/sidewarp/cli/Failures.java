@@ -8,6 +8,7 @@ import io.sidewarp.client.ConnectionRejectedException;
 import io.sidewarp.client.Retry;
 import io.sidewarp.client.SidewarpException;
 import io.sidewarp.client.WorkFailedException;
+import io.sidewarp.common.FailureText;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
@@ -57,8 +58,8 @@ public final class Failures implements CommandLine.IExecutionExceptionHandler {
             case SidewarpException e -> new Failure(codeOf(e), e.getMessage(), e);
             case NoSuchFileException e -> new Failure(ExitCode.NO_INPUT, "there is no file " + e.getFile(), e);
             case AccessDeniedException e -> new Failure(ExitCode.NO_PERMISSION, "no permission for " + e.getFile(), e);
-            case FileSystemException e -> new Failure(ExitCode.IO_ERROR, e.getFile() + ": " + reasonOf(e), e);
-            case IOException e -> new Failure(ExitCode.IO_ERROR, "input or output failed: " + e.getMessage(), e);
+            case FileSystemException e -> new Failure(ExitCode.IO_ERROR, FailureText.withFile(e), e);
+            case IOException e -> new Failure(ExitCode.IO_ERROR, "input or output failed: " + FailureText.reason(e), e);
             case IllegalArgumentException e -> new Failure(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
             case InternalError e
             when isFaultOfMappedMemory(e) ->
@@ -102,16 +103,6 @@ public final class Failures implements CommandLine.IExecutionExceptionHandler {
     private static boolean isFaultOfMappedMemory(InternalError e) {
         String message = e.getMessage();
         return message != null && message.contains("unsafe memory access");
-    }
-
-    /** Returns the operating system's reason, or at least the kind of the failure. */
-    public static String reasonOf(FileSystemException e) {
-        return switch (e) {
-            case FileSystemException told when told.getReason() != null -> told.getReason();
-            case AccessDeniedException denied -> "permission denied";
-            case NoSuchFileException missing -> "no such file or directory";
-            default -> e.getClass().getSimpleName();
-        };
     }
 
     /**

@@ -5,7 +5,7 @@ package io.sidewarp.cli.copy;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
-import io.sidewarp.cli.Failures;
+import io.sidewarp.common.FailureText;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
@@ -32,7 +32,7 @@ final class LocalTarget implements FileTarget {
         } catch (FileSystemException e) {
             throw new Failure(
                     ExitCode.CANNOT_CREATE,
-                    "cannot create " + file + ": " + Failures.reasonOf(e)
+                    "cannot create " + file + ": " + FailureText.reason(e)
                             + "; does the directory exist, and may you write there?",
                     e);
         }

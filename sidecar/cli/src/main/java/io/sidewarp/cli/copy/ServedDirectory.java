@@ -5,7 +5,7 @@ package io.sidewarp.cli.copy;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
-import io.sidewarp.cli.Failures;
+import io.sidewarp.common.FailureText;
 import java.io.IOException;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.channels.WritableByteChannel;
@@ -180,7 +180,7 @@ final class ServedDirectory implements Tree {
             return true;
         } catch (FileSystemException e) {
             throw new Failure(
-                    ExitCode.CANNOT_CREATE, "cannot create the directory " + root + ": " + Failures.reasonOf(e), e);
+                    ExitCode.CANNOT_CREATE, "cannot create the directory " + root + ": " + FailureText.reason(e), e);
         }
     }
 
@@ -217,7 +217,7 @@ final class ServedDirectory implements Tree {
     }
 
     private static Failure cannotCreate(FileName name, FileSystemException e) {
-        return new Failure(ExitCode.CANNOT_CREATE, "\"" + name + "\" cannot be created: " + Failures.reasonOf(e), e);
+        return new Failure(ExitCode.CANNOT_CREATE, "\"" + name + "\" cannot be created: " + FailureText.reason(e), e);
     }
 
     /** Checks that the new file replaces only a file, a link or nothing. */

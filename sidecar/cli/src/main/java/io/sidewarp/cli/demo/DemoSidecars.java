@@ -11,6 +11,7 @@ import io.sidewarp.cli.identity.Authority;
 import io.sidewarp.client.ClientOptions;
 import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.SidewarpException;
+import io.sidewarp.common.FailureText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -116,7 +117,7 @@ final class DemoSidecars implements AutoCloseable {
         try {
             delete(directory);
         } catch (IOException e) {
-            throw new Failure(ExitCode.IO_ERROR, "cannot remove " + directory + ": " + e.getMessage(), e);
+            throw new Failure(ExitCode.IO_ERROR, "cannot remove " + directory + ": " + FailureText.withFile(e), e);
         }
     }
 

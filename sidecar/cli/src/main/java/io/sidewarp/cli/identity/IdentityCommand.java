@@ -5,6 +5,7 @@ package io.sidewarp.cli.identity;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
+import io.sidewarp.common.FailureText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -90,7 +91,10 @@ public final class IdentityCommand implements Callable<Integer> {
                         .println(issued.id() + " in " + issued.directory() + ", valid until " + issued.expiry());
             }
         } catch (IOException e) {
-            throw new Failure(ExitCode.CANNOT_CREATE, "cannot write certificates below " + directory + ": " + e, e);
+            throw new Failure(
+                    ExitCode.CANNOT_CREATE,
+                    "cannot write certificates below " + directory + ": " + FailureText.withFile(e),
+                    e);
         }
         return ExitCode.OK;
     }

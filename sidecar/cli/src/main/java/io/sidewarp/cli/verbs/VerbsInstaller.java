@@ -4,6 +4,7 @@
 package io.sidewarp.cli.verbs;
 
 import io.sidewarp.cli.ExitCode;
+import io.sidewarp.common.FailureText;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -65,7 +66,7 @@ public final class VerbsInstaller {
             }
             return ExitCode.OK;
         } catch (IOException e) {
-            errors.println("sidewarp-verbs: cannot copy " + source + " to " + target + ": " + e);
+            errors.println("sidewarp-verbs: cannot copy " + source + " to " + target + ": " + FailureText.withFile(e));
             return ExitCode.IO_ERROR;
         }
     }

@@ -121,7 +121,19 @@ class IdentityCommandTest {
         Files.writeString(directory.resolve("ca"), "a file");
 
         assertThat(run("ns/shop/sa/cart")).isEqualTo(ExitCode.CANNOT_CREATE);
-        assertThat(output.toString()).contains("cannot write certificates below " + directory);
+        assertThat(output.toString())
+                .contains("cannot write certificates below " + directory + ": " + directory
+                        + "/ca: a file of this name exists");
+    }
+
+    @Test
+    void directoryWithoutAFileSystemForItIsTold() {
+        directory = Path.of("/proc/none");
+
+        assertThat(run("ns/shop/sa/cart")).isEqualTo(ExitCode.CANNOT_CREATE);
+        assertThat(output.toString())
+                .contains("cannot write certificates below /proc/none: /proc/none: no such file or directory")
+                .doesNotContain("Exception");
     }
 
     private int run(String... arguments) {

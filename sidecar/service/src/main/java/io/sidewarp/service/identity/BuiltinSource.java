@@ -6,6 +6,7 @@ package io.sidewarp.service.identity;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
+import io.sidewarp.common.FailureText;
 import io.sidewarp.common.x509.CertificateBuilder;
 import io.sidewarp.common.x509.Pem;
 import io.sidewarp.engine.net.tls.TlsCredentials;
@@ -264,7 +265,7 @@ final class BuiltinSource implements CertificateSource {
             throw new AttemptException(untrusted(e), e);
         } catch (IOException e) {
             throw new AttemptException(
-                    "the controller at " + issuer + " does not answer (" + e
+                    "the controller at " + issuer + " does not answer (" + FailureText.reason(e)
                             + "); start the controller, and let this pod" + " reach it (NetworkPolicies, DNS)",
                     e);
         } catch (GeneralSecurityException e) {
@@ -299,7 +300,7 @@ final class BuiltinSource implements CertificateSource {
             return text;
         } catch (IOException e) {
             throw new AttemptException(
-                    token + " cannot be read (" + e
+                    token + " cannot be read (" + FailureText.reason(e)
                             + "); mount a service account token of the audience sidewarp there, or"
                             + " set sidewarp.identity.directory",
                     e);

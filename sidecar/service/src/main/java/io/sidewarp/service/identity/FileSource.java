@@ -3,6 +3,7 @@
 
 package io.sidewarp.service.identity;
 
+import io.sidewarp.common.FailureText;
 import io.sidewarp.common.x509.Pem;
 import io.sidewarp.engine.net.tls.TlsCredentials;
 import java.io.IOException;
@@ -135,7 +136,8 @@ final class FileSource implements CertificateSource {
             throw new IllegalArgumentException(
                     file + " is not there; mount the volume that has it, or set sidewarp.identity.directory", e);
         } catch (IOException e) {
-            throw new IllegalArgumentException(file + " cannot be read (" + e + "); let the sidecar's user read it", e);
+            throw new IllegalArgumentException(
+                    file + " cannot be read (" + FailureText.reason(e) + "); let the sidecar's user read it", e);
         }
     }
 }

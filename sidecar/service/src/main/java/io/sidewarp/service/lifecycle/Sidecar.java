@@ -5,6 +5,7 @@ package io.sidewarp.service.lifecycle;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.opentelemetry.sdk.autoconfigure.spi.ConfigurationException;
+import io.sidewarp.common.FailureText;
 import io.sidewarp.engine.memory.RegionException;
 import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.engine.net.EngineLoops;
@@ -118,7 +119,7 @@ public final class Sidecar implements AutoCloseable {
             return TlsKeyLog.enable(file);
         } catch (IOException e) {
             throw new IOException(
-                    "cannot write the key log of sidewarp.advanced.tls-key-log, " + file + " (" + e
+                    "cannot write the key log of sidewarp.advanced.tls-key-log, " + file + " (" + FailureText.reason(e)
                             + "); name a file in a directory that the sidecar may write, or leave the setting out",
                     e);
         }
@@ -274,7 +275,7 @@ public final class Sidecar implements AutoCloseable {
     @Override
     public void close() {
         drain();
-        LOG.infof("event=stopping drain-timeout=%s", config.drainTimeout());
+        LOG.infof("event=stopping drain-timeout=%dms", config.drainTimeout().toMillis());
         if (sessions != null) {
             new SessionDrain(sessions, config.drainTimeout(), config.advanced().outliveSessions()).run();
         }
@@ -322,7 +323,8 @@ public final class Sidecar implements AutoCloseable {
                     e);
         } catch (IOException e) {
             throw new IOException(
-                    "the directory for shared regions " + path + " is missing and cannot be created (" + e
+                    "the directory for shared regions " + path + " is missing and cannot be created ("
+                            + FailureText.withFile(e)
                             + "); mount a volume there, or set sidewarp.shared-volume to another one or to nothing",
                     e);
         }

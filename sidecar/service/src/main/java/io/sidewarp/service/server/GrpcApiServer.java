@@ -8,6 +8,7 @@ import io.grpc.ServerInterceptor;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.NettyServerBuilder;
 import io.netty.channel.ServerChannel;
+import io.sidewarp.common.FailureText;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.service.peer.ApiConnections;
 import io.sidewarp.service.peer.CallLimits;
@@ -168,13 +169,9 @@ public final class GrpcApiServer implements AutoCloseable {
     }
 
     private static String reason(Throwable failure) {
-        Throwable deepest = failure;
-        while (deepest.getCause() != null) {
-            deepest = deepest.getCause();
-        }
-        if (deepest instanceof FileSystemException file && file.getReason() == null) {
-            // The exception's message is only the path.
-            return file.getClass().getSimpleName() + " for " + file.getFile();
+        Throwable deepest = FailureText.root(failure);
+        if (deepest instanceof FileSystemException file) {
+            return FailureText.withFile(file);
         }
         return deepest.getMessage() == null ? deepest.toString() : deepest.getMessage();
     }
