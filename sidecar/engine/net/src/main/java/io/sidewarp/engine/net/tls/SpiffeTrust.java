@@ -86,7 +86,8 @@ public final class SpiffeTrust extends X509ExtendedTrustManager {
         if (domain == null) {
             throw new CertificateException("the certificate of the peer " + id + " is of the trust domain "
                     + id.trustDomain() + "; trusted here are " + domains.keySet()
-                    + ". Add the CA of that trust domain here, or use a peer of a trusted one");
+                    + ". Use a peer of a trusted one. Further trust domains need the source `spiffe`"
+                    + " (sidewarp.identity.source), whose SPIFFE server federates with them");
         }
         try {
             check.run(domain);
@@ -95,11 +96,20 @@ public final class SpiffeTrust extends X509ExtendedTrustManager {
                     "the certificate of the peer " + id + " is not trusted: no CA for the trust domain "
                             + id.trustDomain() + " here leads to it (issuer "
                             + TlsFailures.printable(leaf.getIssuerX500Principal()) + ": "
-                            + TlsFailures.printable(e.getMessage())
+                            + TlsFailures.printable(rootMessage(e))
                             + "). Both sides need the CAs of one source; renew the bundle of CAs here"
                             + " or the peer's certificate",
                     e);
         }
+    }
+
+    /** Returns the message of the deepest cause. The other messages have names of Java classes. */
+    private static @Nullable String rootMessage(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause.getMessage();
     }
 
     /**
