@@ -309,12 +309,13 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
-        if (event instanceof ChannelInputShutdownEvent) {
+        if (event instanceof ChannelInputShutdownEvent && !link.holdsFin()) {
             onInputShutdown();
         }
     }
 
-    private void onInputShutdown() {
+    /** Handles the peer's FIN. */
+    void onInputShutdown() {
         TlsStream tls = link.stream();
         if (tls != null && !tls.onInputShutdown()) {
             lose("the peer closed the TCP connection without the end of its TLS stream; data may be missing");

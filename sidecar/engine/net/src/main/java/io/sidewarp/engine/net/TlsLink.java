@@ -79,6 +79,11 @@ final class TlsLink {
         return stream != null && !stream.isSecured();
     }
 
+    /** Returns whether the peer's FIN waits for input that TLS holds. */
+    boolean holdsFin() {
+        return stream != null && stream.holdsFin();
+    }
+
     /** Returns the view for a channel to read into. It has one reference for the channel. */
     ByteBuf target() {
         return stream == null ? input.target() : resources.tls().input().forReading();

@@ -63,6 +63,7 @@ final class TlsStream {
     private boolean secured;
     private boolean over;
     private boolean inputEnded;
+    private boolean finWaits;
     private boolean closeWanted;
     private boolean outputEnded;
 
@@ -136,6 +137,9 @@ final class TlsStream {
         resuming = false;
         if (!over && !inputEnded && !transport.isLost()) {
             transport.resumeInput(() -> take(held.room().flip()));
+        }
+        if (finWaits && !transport.isLost() && !holdsFin()) {
+            transport.onInputShutdown();
         }
     }
 
@@ -312,6 +316,12 @@ final class TlsStream {
         inputEnded = true;
         release();
         transport.endInput();
+    }
+
+    /** Returns whether the peer's FIN waits for held input. {@link TcpTransport#onInputShutdown} follows later. */
+    boolean holdsFin() {
+        finWaits = !over && !inputEnded && (tasks.isRunning() || waitsForOutput || resuming);
+        return finWaits;
     }
 
     /** Handles the peer's FIN. Returns whether the TLS stream of the peer had ended before, as it must. */

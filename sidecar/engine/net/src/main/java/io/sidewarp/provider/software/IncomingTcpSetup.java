@@ -32,6 +32,7 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
     private final TcpTransport transport;
     private final MpaConnection mpa;
     private @Nullable MpaStartup request;
+    private boolean lapsed;
 
     IncomingTcpSetup(SoftwareDevice device, SoftwareTcpListener listener, TcpTransport transport) {
         super(device, listener, transport.loop(), transport.remoteAddress(), transport.localAddress());
@@ -157,6 +158,7 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
             failed("the TLS handshake with " + remoteAddress() + " was not complete in time");
             drop();
         } else {
+            lapsed = true;
             mpa.startupTimeout();
         }
     }
@@ -187,7 +189,16 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
 
     @Override
     public void onStartupFailed(LlpError reason, String message) {
-        failed(reason, message);
+        TlsAttributes tls = transport.tlsAttributes();
+        boolean left = waitsForRequest() && !lapsed && reason == LlpError.CONNECTION_LOST;
+        failed(reason, left && tls != null ? endedBy(tls) : message);
+    }
+
+    /** Describes the end of a connection whose peer sent nothing behind the TLS handshake. */
+    private String endedBy(TlsAttributes tls) {
+        return "the peer at " + remoteAddress() + " is " + tls.peer()
+                + " and ended the connection before MPA began; it may not permit the identity of this side"
+                + thisSide();
     }
 
     @Override

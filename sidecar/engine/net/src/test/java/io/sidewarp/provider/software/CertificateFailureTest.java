@@ -175,7 +175,11 @@ final class CertificateFailureTest {
                                     REQUIRED.withPeers(peer -> peer.id().path().startsWith("/ns/shop/sa/web")))))
                     .contains("is spiffe://example.org/ns/shop/sa/db, which this connection does not permit");
 
-            bed.listenerFailure();
+            assertThat(bed.listenerFailure())
+                    .matches(
+                            "the peer at /[0-9.:]+ is spiffe://example.org/ns/shop/sa/cart and ended the connection before"
+                                    + " MPA began; it may not permit the identity of this side \\(this side is"
+                                    + " spiffe://example.org/ns/shop/sa/db\\)");
             assertThat(bed.requests).isEmpty();
         }
     }
