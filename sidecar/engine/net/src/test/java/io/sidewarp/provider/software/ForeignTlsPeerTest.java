@@ -159,14 +159,16 @@ final class ForeignTlsPeerTest {
     @Test
     void anOlderTlsIsRefused() throws Exception {
         try (SSLSocket socket = secure(open(bed.listen(REQUIRED)), AUTHORITY.leaf("cart"), "TLSv1.2", ALPN)) {
-            assertThat(handshakeFails(socket)).contains("TLS");
+            assertThat(handshakeFails(socket)).contains("the peer does not speak TLS 1.3; update the peer");
         }
     }
 
     @Test
     void anotherProtocolInTlsIsRefused() throws Exception {
         try (SSLSocket socket = secure(open(bed.listen(REQUIRED)), AUTHORITY.leaf("cart"), "TLSv1.3", "h2")) {
-            handshakeFails(socket);
+            assertThat(handshakeFails(socket))
+                    .contains("the peer speaks TLS for another protocol than sidewarp-mpa/1;"
+                            + " check that it is a Sidewarp peer");
         }
         try (SSLSocket socket = secure(open(bed.listen(REQUIRED)), AUTHORITY.leaf("cart"), "TLSv1.3")) {
             socket.startHandshake();

@@ -15,6 +15,11 @@ import org.jspecify.annotations.Nullable;
 public final class TlsFailures {
 
     private static final Pattern ALERT = Pattern.compile("fatal alert: (\\w+)");
+    /** Begins the message of an exception for which this side sends an alert. */
+    private static final Pattern OWN_ALERT = Pattern.compile("\\((\\w+)\\) ");
+
+    private static final String NO_TLS_13 = "the peer does not speak TLS 1.3; update the peer";
+
     /** Texts of the Java library, which has no type for these errors. */
     private static final String NO_CERTIFICATE = "Empty client certificate chain";
 
@@ -61,9 +66,20 @@ public final class TlsFailures {
                             + "); its certificates need fewer or shorter names");
         }
         if (thrown instanceof SSLException) {
-            return new TlsFailure(Kind.PROTOCOL, "the peer broke a rule of TLS: " + text);
+            return new TlsFailure(Kind.PROTOCOL, ofPeersFault(text));
         }
         return new TlsFailure(Kind.PROTOCOL, "TLS failed on this side: " + printable(thrown));
+    }
+
+    private static String ofPeersFault(String text) {
+        Matcher own = OWN_ALERT.matcher(text);
+        return switch (own.lookingAt() ? own.group(1) : "") {
+            case "no_application_protocol" ->
+                "the peer speaks TLS for another protocol than " + TlsCredentials.ALPN
+                        + "; check that it is a Sidewarp peer";
+            case "protocol_version" -> NO_TLS_13;
+            default -> "the peer broke a rule of TLS: " + text;
+        };
     }
 
     private static TlsFailure ofAlert(String alert, TlsCredentials own) {
@@ -87,8 +103,7 @@ public final class TlsFailures {
                         Kind.PROTOCOL,
                         "the peer speaks TLS for another protocol than " + TlsCredentials.ALPN
                                 + "; check that a Sidewarp listener has this port");
-            case "protocol_version" ->
-                new TlsFailure(Kind.PROTOCOL, "the peer does not speak TLS 1.3; update the peer");
+            case "protocol_version" -> new TlsFailure(Kind.PROTOCOL, NO_TLS_13);
             default -> new TlsFailure(Kind.PROTOCOL, "the peer ended TLS with the alert " + alert);
         };
     }
