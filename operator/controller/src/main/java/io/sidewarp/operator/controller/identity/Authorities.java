@@ -81,8 +81,7 @@ record Authorities(List<Authority> list) {
 
     Secret toSecret(String namespace, String name) {
         StringBuilder keys = new StringBuilder();
-        list.forEach(authority ->
-                keys.append(Pem.encode("PRIVATE KEY", authority.key().getEncoded())));
+        list.forEach(authority -> keys.append(Pem.encode(authority.key())));
         return new SecretBuilder()
                 .withNewMetadata()
                 .withNamespace(namespace)

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.net.InetAddress;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.cert.CertPathValidator;
@@ -39,8 +38,8 @@ class CertificateBuilderTest {
         X509Certificate leaf = new CertificateBuilder(keys.getPublic(), "cart")
                 .validity(start.minusSeconds(60), start.plusSeconds(60))
                 .uri("spiffe://example.org/ns/shop/sa/cart")
-                .dnsName("cart.shop.svc")
-                .address(InetAddress.ofLiteral("192.0.2.1"))
+                .host("cart.shop.svc")
+                .host("192.0.2.1")
                 .signedBy(authority, authorityKeys.getPrivate());
 
         PKIXParameters trust = new PKIXParameters(Set.of(new TrustAnchor(authority, null)));
@@ -83,7 +82,7 @@ class CertificateBuilderTest {
     void manyNamesNeedLongLengths() throws Exception {
         CertificateBuilder builder = new CertificateBuilder(authorityKeys.getPublic(), "n".repeat(100));
         for (int i = 0; i < 2000; i++) {
-            builder.dnsName("name-" + i + ".example.org");
+            builder.host("name-" + i + ".example.org");
         }
         X509Certificate large = builder.selfSigned(authorityKeys.getPrivate());
 
