@@ -10,6 +10,7 @@ import io.sidewarp.e2e.network.OneNamespace;
 import io.sidewarp.e2e.support.Directories;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
+import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.Tools;
 import io.sidewarp.e2e.support.VerbsLibrary;
@@ -21,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -385,6 +387,22 @@ class VerbsProgramsIT {
                     text(port)));
             assertThat(directory.resolve("copy")).hasBinaryContent(content);
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            rping -c -C 1 -p PORT -a | RDMA_CM_EVENT_REJECTED, error -111
+            ib_write_bw -R -p PORT   | Unexpected CM event bl blka 8
+            """)
+    void absentServerIsReportedAsDocumented(String command, String report) {
+        Tools.need("ib_write_bw", "perftest");
+        String[] words = command.replace("PORT", text(nextPort())).split(" ");
+        OwnedProcess client = start(right, append(words, OneNamespace.ADDRESS));
+        assertThat(client.awaitExit()).isNotZero();
+        assertThat(client.text()).contains(report);
+        assertThat(Programs.root().resolve("docs/troubleshooting.md"))
+                .content()
+                .containsPattern(Pattern.quote(report) + ".* \\| No server listens");
     }
 
     @Test
