@@ -19,6 +19,7 @@ import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.Tools;
+import io.sidewarp.e2e.support.VerbsLibrary;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.RandomAccessFile;
@@ -101,12 +102,17 @@ class OtherUserIT {
 
     /** Runs a Java program as the other user. */
     private static OwnedProcess java(String... arguments) {
-        List<String> command =
-                new ArrayList<>(List.of("setpriv", "--reuid=" + UID, "--regid=" + GID, "--clear-groups"));
-        command.add(Programs.java());
+        List<String> command = new ArrayList<>(List.of(Programs.java()));
         command.addAll(Programs.jvmFlags());
         command.addAll(List.of(arguments));
-        return OwnedProcess.start("other-user", command, Map.of(), Programs.output());
+        return program(command);
+    }
+
+    /** Runs a program as the other user. */
+    private static OwnedProcess program(List<String> command) {
+        List<String> whole = new ArrayList<>(List.of("setpriv", "--reuid=" + UID, "--regid=" + GID, "--clear-groups"));
+        whole.addAll(command);
+        return OwnedProcess.start("other-user", whole, Map.of(), Programs.output());
     }
 
     private static OwnedProcess showDevice(SidecarProcess sidecar) {
@@ -217,6 +223,33 @@ class OtherUserIT {
             openToAll(sidecar.volume());
 
             assertThat(open(sidecar, "created", "4096")).isEqualTo(RegionOpener.OPENED);
+        }
+    }
+
+    /** The kernel makes a process not dumpable if its user cannot read its program. */
+    @Test
+    void verbsLibraryExplainsThatProcessIsNotDumpable() throws IOException {
+        Tools.needFile("/usr/bin/rping", "rdmacm-utils");
+        VerbsLibrary.build();
+        Path rping = Files.copy(Path.of("/usr/bin/rping"), program.resolve("rping"));
+        Files.setPosixFilePermissions(rping, PosixFilePermissions.fromString("rwx--x--x"));
+        Path library = Files.copy(VerbsLibrary.path(), program.resolve("libsidewarp-verbs.so"));
+        Files.setPosixFilePermissions(library, PosixFilePermissions.fromString("rwxr-xr-x"));
+
+        try (SidecarProcess sidecar = sidecar("sidewarp.api.allowed-uids", UID)) {
+            openToAll(sidecar.volume());
+            List<String> command = List.of(
+                    "env",
+                    "LD_PRELOAD=" + library,
+                    "SIDEWARP_API=" + sidecar.target(),
+                    rping.toString(),
+                    "-c",
+                    "-a",
+                    "127.0.0.1");
+            try (OwnedProcess client = program(command)) {
+                assertThat(client.awaitExit()).isNotZero();
+                assertThat(client.text()).contains("this process is not dumpable", "Make it dumpable before");
+            }
         }
     }
 
