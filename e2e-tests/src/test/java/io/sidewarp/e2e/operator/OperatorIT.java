@@ -202,7 +202,7 @@ class OperatorIT extends OperatorDisruptions {
                 "/apis/resource.k8s.io/v1/namespaces/" + APPLICATIONS + "/resourceclaims");
         transcript.command(
                 "kubectl get resourceclaim " + claim + " --namespace " + APPLICATIONS
-                        + " --output jsonpath='{range .status.allocation.devices.results[*]}{.request} {.pool} {.device}'",
+                        + " --output jsonpath='{range .status.allocation.devices.results[*]}{.request} {.pool} {.device}{end}'",
                 results.getFirst().getRequest() + " " + results.getFirst().getPool() + " "
                         + results.getFirst().getDevice());
     }
