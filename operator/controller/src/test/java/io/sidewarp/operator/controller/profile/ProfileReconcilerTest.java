@@ -177,6 +177,20 @@ class ProfileReconcilerTest {
                                         + alternative.getName() + "\"")));
     }
 
+    @Test
+    void profileWhoseTemplateIsRefusedSaysWhy() {
+        // With its prefix, the name of the template is longer than names may be.
+        String name = "p".repeat(250);
+        create(name, "{rnics: 1}");
+
+        awaitCondition(
+                name,
+                StatusCondition.PROGRESSING,
+                "ClaimTemplateRefused",
+                "pods of the profile wait for the ResourceClaimTemplate sidewarp-" + name);
+        assertThat(templates().list().getItems()).isEmpty();
+    }
+
     private void setRnics(int rnics) {
         client.resources(SidecarProfile.class)
                 .inNamespace(namespace)
@@ -218,18 +232,26 @@ class ProfileReconcilerTest {
     }
 
     private SidecarProfile create(String spec) {
+        return create("profile", spec);
+    }
+
+    private SidecarProfile create(String name, String spec) {
         return client.resource(Yaml.parse(
-                        "{apiVersion: sidewarp.io/v1alpha1, kind: SidecarProfile, metadata: {name: profile,"
-                                + " namespace: " + namespace + "}, spec: " + spec + "}",
+                        "{apiVersion: sidewarp.io/v1alpha1, kind: SidecarProfile, metadata: {name: " + name
+                                + ", namespace: " + namespace + "}, spec: " + spec + "}",
                         SidecarProfile.class))
                 .create();
     }
 
     private void awaitCondition(String holding, String reason, String message) {
+        awaitCondition("profile", holding, reason, message);
+    }
+
+    private void awaitCondition(String profile, String holding, String reason, String message) {
         await().atMost(LIMIT)
                 .untilAsserted(() -> assertThat(client.resources(SidecarProfile.class)
                                 .inNamespace(namespace)
-                                .withName("profile")
+                                .withName(profile)
                                 .get()
                                 .getStatus())
                         .isNotNull()
