@@ -5,14 +5,23 @@ package io.sidewarp.e2e;
 
 import static io.sidewarp.e2e.support.VerbsLibrary.finish;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.sidewarp.e2e.network.OneNamespace;
+import io.sidewarp.e2e.support.Directories;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.Tools;
 import io.sidewarp.e2e.support.VerbsSidecars;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,6 +36,11 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @ExtendWith(Logs.class)
 class VerbsByHandIT {
+
+    /** Debian's, whatever is on the PATH: it has the modules of Debian's packages. */
+    private static final String PYTHON = "/usr/bin/python3";
+
+    private static final String PYVERBS_TESTS = "/usr/share/doc/rdma-core/tests";
 
     private static VerbsSidecars sidecars;
     private static SidecarProcess left;
@@ -111,6 +125,53 @@ class VerbsByHandIT {
                             "rc_rdma_read_bw")))
                     .contains("rc_bw:", "rc_lat:", "rc_rdma_write_bw:", "rc_rdma_read_bw:")
                     .doesNotContain("failed", "error");
+        }
+    }
+
+    /**
+     * The tests of pyverbs that use queries, protection domains, completion queues and RC queue pairs, except one:
+     * {@code qp_access_flags} of a queue pair have no effect.
+     */
+    @Test
+    void pyverbsTestsPass() throws IOException {
+        assumeTrue(Files.exists(Path.of(PYVERBS_TESTS)), "python3-pyverbs is not installed with its documentation");
+        Path directory = Files.createDirectory(Directories.temporary("pyverbs").resolve("tests"));
+        try (Stream<Path> files = Files.list(Path.of(PYVERBS_TESTS))) {
+            for (Path file : files.toList()) {
+                unpack(file, directory);
+            }
+        }
+        assumeTrue(
+                !Files.readString(directory.resolve("base.py")).contains("'rdma', 'link'"),
+                "the tests of later releases ask the kernel for the device (rdma link)");
+        List<String> command = new ArrayList<>(
+                List.of(PYTHON, directory.resolve("run_tests.py").toString(), "-v"));
+        for (String tests : List.of(
+                "DeviceTest.*",
+                "PDTest.*",
+                "CQAPITest.*",
+                "CqEventsTestCase.test_cq_events_rc",
+                "QPTest.*rc_qp*",
+                "ForkAPITest.*",
+                "RoTestCase.test_ro_rc_traffic",
+                "AtomicTest.test_atomic_[cfn]*",
+                "AtomicTest.test_atomic_invalid_[lmr]*")) {
+            command.addAll(List.of("-k", "*." + tests));
+        }
+
+        String said = finish(start(left, command.toArray(String[]::new)));
+        assertThat(said).containsPattern("Ran (2[5-9]|[3-9]\\d) tests").doesNotContain("can't run traffic");
+    }
+
+    /** Debian compresses long files of its documentation. */
+    private static void unpack(Path file, Path directory) throws IOException {
+        String name = file.getFileName().toString();
+        if (!name.endsWith(".gz")) {
+            Files.copy(file, directory.resolve(name));
+            return;
+        }
+        try (InputStream content = new GZIPInputStream(Files.newInputStream(file))) {
+            Files.copy(content, directory.resolve(name.substring(0, name.length() - ".gz".length())));
         }
     }
 
