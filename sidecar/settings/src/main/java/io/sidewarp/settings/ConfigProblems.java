@@ -3,7 +3,9 @@
 
 package io.sidewarp.settings;
 
+import io.sidewarp.common.FailureText;
 import io.smallrye.config.ConfigValidationException;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -60,8 +62,14 @@ public final class ConfigProblems {
             return Optional.empty();
         }
         Throwable cause = failure.getCause();
-        return Optional.of(withoutCodes(message) + (cause == null ? "" : " (" + cause + ")")
+        return Optional.of(withoutCodes(message) + (cause == null ? "" : " (" + told(cause) + ")")
                 + "; correct config/application.properties");
+    }
+
+    private static String told(Throwable cause) {
+        return cause instanceof IOException failure
+                ? FailureText.withFile(failure)
+                : String.valueOf(cause.getMessage());
     }
 
     private static String successor(String setting) {

@@ -36,6 +36,8 @@ class KeyLogTest {
         String file = directory.resolve("missing/keys.log").toString();
         assertThatThrownBy(() -> TestSidecar.start(SETTING, file))
                 .isInstanceOf(StartFailedException.class)
-                .hasMessageContainingAll(SETTING, file, "name a file in a directory that the sidecar may write");
+                .hasMessageContainingAll(
+                        SETTING,
+                        file + " (no such file or directory); name a file in a directory that the sidecar may write");
     }
 }

@@ -11,6 +11,7 @@ import io.sidewarp.settings.ConfigProblems;
 import io.smallrye.config.ConfigValidationException;
 import io.smallrye.config.PropertiesConfigSource;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -57,6 +58,10 @@ class ConfigProblemsTest {
                 .hasValueSatisfying(told -> assertThat(told)
                         .startsWith("Malformed ")
                         .endsWith(" encoding; correct config/application.properties"));
+        assertThat(ConfigProblems.unreadable(new IllegalArgumentException(
+                        "SRCFG00033: Failed to load config", new AccessDeniedException(file.toString()))))
+                .hasValue("Failed to load config (" + file
+                        + ": permission denied); correct config/application.properties");
         assertThat(ConfigProblems.unreadable(new IllegalArgumentException("another one")))
                 .isEmpty();
     }

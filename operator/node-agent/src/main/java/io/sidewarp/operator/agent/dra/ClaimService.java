@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.grpc.Context;
 import io.grpc.stub.StreamObserver;
+import io.sidewarp.common.FailureText;
 import io.sidewarp.common.LogText;
 import io.sidewarp.operator.agent.device.ContainerAccess;
 import io.sidewarp.operator.agent.device.DeviceInventory;
@@ -121,7 +122,7 @@ final class ClaimService extends DRAPluginGrpc.DRAPluginImplBase {
                         "event=claim-unprepared claim=%s/%s uid=%s",
                         claim.getNamespace(), claim.getName(), claim.getUid());
             } catch (IOException e) {
-                result.setError("cannot remove the CDI file of the claim: " + e);
+                result.setError("cannot remove the CDI file of the claim: " + FailureText.withFile(e));
             }
             answer.putClaims(claim.getUid(), result.build());
         }
@@ -169,8 +170,8 @@ final class ClaimService extends DRAPluginGrpc.DRAPluginImplBase {
         try {
             unprepare(claim.uid());
         } catch (IOException e) {
-            throw new RefusedException(
-                    "cannot remove the CDI file of " + claim + ", which does not exist any more: " + e);
+            throw new RefusedException("cannot remove the CDI file of " + claim + ", which does not exist any more: "
+                    + FailureText.withFile(e));
         }
         LOG.warnf(
                 "event=orphaned-claim-removed claim=%s/%s uid=%s cause=\"the claim is gone, and the kubelet did not"
@@ -205,7 +206,7 @@ final class ClaimService extends DRAPluginGrpc.DRAPluginImplBase {
         try {
             files.write(made, access);
         } catch (IOException e) {
-            throw new RefusedException("cannot write the CDI file of the claim: " + e
+            throw new RefusedException("cannot write the CDI file of the claim: " + FailureText.withFile(e)
                     + "; check the setting sidewarp.agent.cdi-directory of the node agent");
         }
         withdrawIfChanged(made, results, access);
