@@ -133,7 +133,8 @@ stdio.h libc6-dev
 usrsctp.h libusrsctp-dev'
 
 # Additional tools for the benchmark of TLS.
-readonly TLS_TOOLS='stunnel stunnel4'
+readonly TLS_TOOLS='openssl openssl
+stunnel stunnel4'
 
 # Tools that compile the verbs library for the sidecar's image.
 readonly IMAGE_TOOLS='gcc gcc

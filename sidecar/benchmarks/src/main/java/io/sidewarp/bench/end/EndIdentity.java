@@ -3,12 +3,19 @@
 
 package io.sidewarp.bench.end;
 
-import io.sidewarp.common.x509.Pem;
 import io.sidewarp.engine.net.tls.TlsCredentials;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.PrivateKey;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -34,11 +41,23 @@ public final class EndIdentity {
     private static TlsCredentials read(Path directory) {
         try {
             return TlsCredentials.create(
-                    Pem.privateKey(Files.readString(directory.resolve("tls.key"))),
-                    Pem.certificates(Files.readString(directory.resolve("tls.crt"))),
-                    Map.of(TRUST_DOMAIN, Set.copyOf(Pem.certificates(Files.readString(directory.resolve("ca.crt"))))));
+                    key(directory.resolve("tls.key")),
+                    List.of(certificate(directory.resolve("tls.crt"))),
+                    Map.of(TRUST_DOMAIN, Set.of(certificate(directory.resolve("ca.crt")))));
         } catch (IOException | GeneralSecurityException e) {
             throw new IllegalStateException("cannot read the certificates in " + directory, e);
         }
+    }
+
+    private static X509Certificate certificate(Path file) throws IOException, GeneralSecurityException {
+        try (InputStream in = Files.newInputStream(file)) {
+            return (X509Certificate) CertificateFactory.getInstance("X.509").generateCertificate(in);
+        }
+    }
+
+    private static PrivateKey key(Path file) throws IOException, GeneralSecurityException {
+        String text = Files.readString(file).replaceAll("-----[A-Z ]*-----", "");
+        return KeyFactory.getInstance("EC")
+                .generatePrivate(new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(text)));
     }
 }

@@ -41,7 +41,7 @@ public enum Part {
 
     /**
      * Engine to engine with TLS, beside bare TLS of the JDK and iperf3 through two stunnels: streams, messages of 8
-     * bytes, set-up with tickets, idle connections. Needs stunnel.
+     * bytes, set-up with tickets, idle connections. Needs openssl and stunnel.
      */
     TLS,
 

@@ -175,7 +175,7 @@ class FileSourceTest {
 
     @Test
     void certificateWithoutSpiffeIdIsReported() {
-        files.write(authority.sign(builder -> builder.host("cart")), authority.certificate());
+        files.write(authority.sign(builder -> builder.dnsName("cart")), authority.certificate());
 
         refuses("/tls.crt: the certificate (CN=leaf) has no SPIFFE ID");
     }
@@ -206,7 +206,7 @@ class FileSourceTest {
         files.write(
                 authority.sign(builder -> {
                     for (int i = 0; i < 4000; i++) {
-                        builder.host("name-" + i + ".of.a.large.certificate");
+                        builder.dnsName("name-" + i + ".of.a.large.certificate");
                     }
                     return builder.uri(authority.id("cart"));
                 }),

@@ -11,25 +11,26 @@ import io.sidewarp.common.x509.CertificateBuilder;
 import io.sidewarp.common.x509.Pem;
 import io.sidewarp.service.testing.TestAuthority;
 import java.io.IOException;
-import java.io.StringReader;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
 import java.security.KeyStore;
 import java.security.PublicKey;
 import java.security.cert.X509Certificate;
+import java.security.spec.X509EncodedKeySpec;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
-import org.bouncycastle.openssl.PEMParser;
-import org.bouncycastle.pkcs.PKCS10CertificationRequest;
-import org.bouncycastle.pkcs.jcajce.JcaPKCS10CertificationRequest;
 
 /** Stands in for the identity service of the controller. */
 final class TestIssuer implements AutoCloseable {
@@ -71,7 +72,7 @@ final class TestIssuer implements AutoCloseable {
     }
 
     private static SSLContext context(TestAuthority authority, String name) {
-        TestAuthority.Leaf leaf = authority.sign(builder -> builder.host(name));
+        TestAuthority.Leaf leaf = authority.sign(builder -> builder.dnsName(name));
         try {
             KeyStore store = KeyStore.getInstance("PKCS12");
             store.load(null, null);
@@ -118,12 +119,44 @@ final class TestIssuer implements AutoCloseable {
         return json.toString();
     }
 
+    /** Returns the third element of a request's first element, which is the public key. */
     private static PublicKey keyOf(String pem) {
-        try (PEMParser parser = new PEMParser(new StringReader(pem))) {
-            return new JcaPKCS10CertificationRequest((PKCS10CertificationRequest) parser.readObject()).getPublicKey();
-        } catch (IOException | GeneralSecurityException e) {
+        byte[] request = Base64.getMimeDecoder().decode(pem.replaceAll("-----[A-Z ]+-----", ""));
+        byte[] information = elements(content(ByteBuffer.wrap(request))).getFirst();
+        byte[] key = elements(content(ByteBuffer.wrap(information))).get(2);
+        try {
+            return KeyFactory.getInstance("EC").generatePublic(new X509EncodedKeySpec(key));
+        } catch (GeneralSecurityException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    private static List<byte[]> elements(ByteBuffer in) {
+        List<byte[]> elements = new ArrayList<>();
+        while (in.hasRemaining()) {
+            int begin = in.position();
+            content(in);
+            byte[] element = new byte[in.position() - begin];
+            in.get(begin, element);
+            elements.add(element);
+        }
+        return elements;
+    }
+
+    /** Returns the content of a DER element, and skips it. */
+    private static ByteBuffer content(ByteBuffer in) {
+        in.get();
+        int length = in.get() & 0xFF;
+        if (length >= 0x80) {
+            int octets = length & 0x7F;
+            length = 0;
+            for (int i = 0; i < octets; i++) {
+                length = length << 8 | in.get() & 0xFF;
+            }
+        }
+        ByteBuffer content = in.slice(in.position(), length);
+        in.position(in.position() + length);
+        return content;
     }
 
     @Override

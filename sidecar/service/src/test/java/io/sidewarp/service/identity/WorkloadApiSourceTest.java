@@ -172,9 +172,9 @@ class WorkloadApiSourceTest {
                     .build());
             awaitProblem(authority.id("cart") + ", expired at ");
 
-            agent.deliver(
-                    TestWorkloadApi.response(authority.sign(builder -> builder.host("cart")), authority.certificate())
-                            .build());
+            agent.deliver(TestWorkloadApi.response(
+                            authority.sign(builder -> builder.dnsName("cart")), authority.certificate())
+                    .build());
             awaitProblem("has no SPIFFE ID");
 
             agent.deliver(X509SVIDResponse.getDefaultInstance());

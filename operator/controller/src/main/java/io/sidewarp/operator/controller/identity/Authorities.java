@@ -81,7 +81,8 @@ record Authorities(List<Authority> list) {
 
     Secret toSecret(String namespace, String name) {
         StringBuilder keys = new StringBuilder();
-        list.forEach(authority -> keys.append(Pem.encode(authority.key())));
+        list.forEach(authority ->
+                keys.append(Pem.encode("PRIVATE KEY", authority.key().getEncoded())));
         return new SecretBuilder()
                 .withNewMetadata()
                 .withNamespace(namespace)

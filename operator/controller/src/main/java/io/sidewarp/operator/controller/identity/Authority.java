@@ -5,13 +5,23 @@ package io.sidewarp.operator.controller.identity;
 
 import io.sidewarp.common.x509.CertificateBuilder;
 import io.sidewarp.operator.controller.pki.Pki;
-import java.math.BigInteger;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Date;
 import org.bouncycastle.asn1.x500.X500Name;
+import org.bouncycastle.asn1.x509.BasicConstraints;
+import org.bouncycastle.asn1.x509.Extension;
+import org.bouncycastle.asn1.x509.GeneralName;
+import org.bouncycastle.asn1.x509.GeneralNames;
+import org.bouncycastle.asn1.x509.KeyUsage;
+import org.bouncycastle.cert.X509v3CertificateBuilder;
+import org.bouncycastle.cert.jcajce.JcaX509ExtensionUtils;
+import org.bouncycastle.cert.jcajce.JcaX509v3CertificateBuilder;
 
 /**
  * One CA of the controller. Its times follow from its own certificate, so that all replicas agree without a word:
@@ -31,16 +41,32 @@ record Authority(X509Certificate certificate, PrivateKey key) {
 
     /** Creates a CA. Its name contains its serial number, so that no two CAs have the same name. */
     static Authority create(String trustDomain, Instant now, Duration validity) {
-        KeyPair keys = CertificateBuilder.newKeys();
-        BigInteger serial = CertificateBuilder.newSerial();
-        X500Name name = new X500Name("O=Sidewarp,CN=Sidewarp identity CA " + serial.toString(16));
-        X509Certificate certificate = new CertificateBuilder(keys.getPublic(), name)
-                .authority()
-                .serial(serial)
-                .validity(now.minus(Pki.CLOCK_SKEW), now.plus(validity))
-                .uri("spiffe://" + trustDomain)
-                .selfSigned(keys.getPrivate());
-        return new Authority(certificate, keys.getPrivate());
+        try {
+            KeyPair keys = CertificateBuilder.newKeys();
+            var serial = Pki.serial();
+            X500Name name = new X500Name("O=Sidewarp,CN=Sidewarp identity CA " + serial.toString(16));
+            X509v3CertificateBuilder root = new JcaX509v3CertificateBuilder(
+                    name,
+                    serial,
+                    Date.from(now.minus(Pki.CLOCK_SKEW)),
+                    Date.from(now.plus(validity)),
+                    name,
+                    keys.getPublic());
+            root.addExtension(Extension.basicConstraints, true, new BasicConstraints(0));
+            root.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.keyCertSign | KeyUsage.cRLSign));
+            root.addExtension(
+                    Extension.subjectKeyIdentifier,
+                    false,
+                    new JcaX509ExtensionUtils().createSubjectKeyIdentifier(keys.getPublic()));
+            root.addExtension(
+                    Extension.subjectAlternativeName,
+                    false,
+                    new GeneralNames(
+                            new GeneralName(GeneralName.uniformResourceIdentifier, "spiffe://" + trustDomain)));
+            return new Authority(Pki.sign(root, keys.getPrivate()), keys.getPrivate());
+        } catch (GeneralSecurityException | IOException e) {
+            throw new IllegalStateException("cannot create a CA for the trust domain " + trustDomain, e);
+        }
     }
 
     /** Returns when this CA was created and published. */

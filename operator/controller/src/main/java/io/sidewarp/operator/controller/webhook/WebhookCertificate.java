@@ -6,7 +6,6 @@ package io.sidewarp.operator.controller.webhook;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
-import io.sidewarp.common.x509.CertificateBuilder;
 import io.sidewarp.common.x509.Pem;
 import io.sidewarp.operator.controller.pki.Pki;
 import java.io.IOException;
@@ -163,11 +162,7 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
         try {
             GeneralNames present = GeneralNames.fromExtensions(
                     new JcaX509CertificateHolder(chain().getFirst()).getExtensions(), Extension.subjectAlternativeName);
-            return present != null
-                    && List.of(present.getNames())
-                            .containsAll(names.stream()
-                                    .map(CertificateBuilder::hostName)
-                                    .toList());
+            return present != null && List.of(present.getNames()).containsAll(Pki.names(names));
         } catch (IOException | CertificateException | RuntimeException e) {
             return false;
         }
