@@ -202,8 +202,7 @@ public final class InjectionRules {
                     + ", which ends before an ordinary sidecar starts; do not name it, or use a native sidecar, which"
                     + " needs Kubernetes 1.29 or later, on each Linux node too, and the placement Auto or Native");
         });
-        PodCollisions.whatIsWrong(
-                        pod, profile, containers, ended, security.source().isPresent())
+        PodCollisions.whatIsWrong(pod, profile, containers, ended, security.source())
                 .or(() -> HugePages.whatIsWrong(pod.getSpec(), profile, profileName))
                 .or(() -> PodResources.whatIsWrong(pod.getSpec(), profile, profileName, memory, asNative))
                 .ifPresent(message -> {

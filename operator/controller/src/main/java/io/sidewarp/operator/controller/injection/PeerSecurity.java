@@ -186,7 +186,8 @@ record PeerSecurity(Map<String, String> settings, Optional<IdentitySource> sourc
     }
 
     /**
-     * Returns the volume with the identity. All kinds are permitted by the Pod Security Standard {@code restricted}.
+     * Returns the volume with the identity, for a pod that has none of this name. All kinds are permitted by the Pod
+     * Security Standard {@code restricted}.
      *
      * @param group group of the sidecar
      */

@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeMount;
+import io.sidewarp.operator.api.v1alpha1.IdentitySource;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import java.util.Objects;
 import java.util.Optional;
@@ -25,16 +26,21 @@ final class PodCollisions {
      *
      * @param containers names of the containers that get the API socket and the shared regions
      * @param ended names of the containers that have ended when the sidecar starts
-     * @param identity whether the sidecar gets the volume of an identity
+     * @param identity source of the sidecar's identity. A pod may have the volume itself for other sources than
+     *     {@link IdentitySource#BUILTIN}
      */
     static Optional<String> whatIsWrong(
-            Pod pod, SidecarProfileSpec profile, Set<String> containers, Set<String> ended, boolean identity) {
+            Pod pod,
+            SidecarProfileSpec profile,
+            Set<String> containers,
+            Set<String> ended,
+            Optional<IdentitySource> identity) {
         return names(pod, identity)
                 .or(() -> mounts(pod.getSpec(), profile.mountPath(), containers))
                 .or(() -> ports(pod.getSpec(), profile.managementPort(), ended));
     }
 
-    private static Optional<String> names(Pod pod, boolean identity) {
+    private static Optional<String> names(Pod pod, Optional<IdentitySource> identity) {
         if (PodMutator.hasSidecar(pod)) {
             return Optional.empty();
         }
@@ -48,7 +54,7 @@ final class PodCollisions {
                 .findFirst();
     }
 
-    private static Optional<String> ownVolume(Volume volume, boolean identity) {
+    private static Optional<String> ownVolume(Volume volume, Optional<IdentitySource> identity) {
         String name = volume.getName();
         if (name.equals(PodSharedVolume.NAME)) {
             return PodSharedVolume.isInMemory(volume)
@@ -57,7 +63,8 @@ final class PodCollisions {
                             + ", which is not in memory; make it an emptyDir of the medium Memory or HugePages, rename"
                             + " it, or opt out with " + INJECT + ": disabled");
         }
-        return PodMutator.VOLUMES.contains(name) || (identity && name.equals(PeerSecurity.VOLUME))
+        boolean token = identity.equals(Optional.of(IdentitySource.BUILTIN));
+        return PodMutator.VOLUMES.contains(name) || (token && name.equals(PeerSecurity.VOLUME))
                 ? Optional.of("the pod has a volume of its own named " + name + "; rename it, or opt out with " + INJECT
                         + ": disabled")
                 : Optional.empty();

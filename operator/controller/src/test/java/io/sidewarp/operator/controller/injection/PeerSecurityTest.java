@@ -20,8 +20,10 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.sidewarp.operator.api.v1alpha1.IdentitySource;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -123,6 +125,42 @@ class PeerSecurityTest {
                 .doesNotContainKeys("SIDEWARP_IDENTITY_DIRECTORY", "SIDEWARP_CONNECTION_SECURITY");
         assertThat(identity(pod).getCsi().getDriver()).isEqualTo("csi.spiffe.io");
         assertMountedBySidecarOnly(pod);
+    }
+
+    @Test
+    void filesAndTheWorkloadApiCanBeInAVolumeOfThePod() {
+        for (String source : List.of("files", "spiffe")) {
+            Pod original = parse("{apiVersion: v1, kind: Pod, spec: {containers: [{name: app, image: a}], volumes:"
+                    + " [{name: sidewarp-identity, projected: {sources: [{podCertificate: {signerName: a/b}}]}}]}}");
+
+            Pod pod = MUTATOR.mutate(original, inject("{identity: {source: " + source + "}}", true, 0));
+
+            assertThat(identity(pod)).isEqualTo(original.getSpec().getVolumes().getFirst());
+            assertMountedBySidecarOnly(pod);
+            assertThat(collision(original, "{identity: {source: " + source + "}}"))
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void theTokenOfBuiltinCanBeInNoVolumeOfThePod() {
+        Pod pod = parse("{apiVersion: v1, kind: Pod, spec: {containers: [{name: app, image: a}], volumes:"
+                + " [{name: sidewarp-identity, emptyDir: {}}]}}");
+
+        assertThat(collision(pod, "{identity: {source: builtin}}"))
+                .get()
+                .asString()
+                .contains("the pod has a volume of its own named sidewarp-identity; rename it");
+        assertThat(collision(pod, "{}")).isEmpty();
+    }
+
+    private static Optional<String> collision(Pod pod, String profile) {
+        return PodCollisions.whatIsWrong(
+                pod,
+                profile(profile),
+                Set.of("app"),
+                Set.of(),
+                PeerSecurity.of(profile(profile), "shop", OFFER).source());
     }
 
     @Test
