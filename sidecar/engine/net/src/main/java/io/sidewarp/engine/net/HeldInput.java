@@ -17,17 +17,20 @@ final class HeldInput {
         this.buffers = buffers;
     }
 
-    /** Returns the array for decryption. Its position is behind the place of the held bytes, which are not there yet. */
-    ByteBuffer room() {
-        return buffers.work().position(held == null ? 0 : octets);
-    }
-
-    /** Puts the held bytes at the beginning of the array. They are not held any more. */
-    void moveTo(ByteBuffer work) {
-        if (held != null) {
-            work.put(0, held, 0, octets);
-            release();
+    /**
+     * Returns the held bytes, which are not held any more, and the input behind them.
+     *
+     * @param length bytes in {@link TlsBuffers#room}
+     */
+    ByteBuffer with(int length) {
+        ByteBuffer work = buffers.work().limit(TlsBuffers.MAX_HELD + length);
+        byte[] before = held;
+        if (before == null) {
+            return work.position(TlsBuffers.MAX_HELD);
         }
+        int begin = TlsBuffers.MAX_HELD - octets;
+        release();
+        return work.put(begin, before, 0, octets).position(begin);
     }
 
     /** Holds the remaining bytes. Returns false if there are too many. */

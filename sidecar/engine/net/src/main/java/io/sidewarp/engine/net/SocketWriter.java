@@ -7,6 +7,7 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,13 +56,13 @@ final class SocketWriter {
      * @param records array with the bytes to write, or null if they are in the buffer
      * @return whether the socket took all of it; if not, the channel's writability tells when it has
      */
-    boolean write(StagingBuffer buffer, byte @Nullable [] records, int octets) throws IOException {
+    boolean write(StagingBuffer buffer, @Nullable MemorySegment records, int octets) throws IOException {
         pending = buffer;
         pendingOctets = octets;
         int flags = alignment.begin(octets, segmentSize.last());
         if (stagedWrite == null || !channel.isOpen()) {
             if (records != null) {
-                buffer.wire().nio().clear().put(records, 0, octets);
+                MemorySegment.copy(records, 0, buffer.wire().segment(), 0, octets);
             }
             channel.writeAndFlush(buffer.forWriting(octets), channel.voidPromise());
         } else {

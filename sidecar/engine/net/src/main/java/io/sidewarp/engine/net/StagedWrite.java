@@ -8,6 +8,7 @@ import io.netty.channel.unix.Errors;
 import io.netty.util.AbstractReferenceCounted;
 import io.sidewarp.engine.linux.SocketCalls;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.channels.WritableByteChannel;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +39,8 @@ final class StagedWrite extends AbstractReferenceCounted implements FileRegion {
      *     socket does not take at once.
      * @return whether the socket took all bytes; if not, the caller must write this object to the channel
      */
-    boolean begin(StagingBuffer newBuffer, byte @Nullable [] records, int length, int newFlags) throws IOException {
+    boolean begin(StagingBuffer newBuffer, @Nullable MemorySegment records, int length, int newFlags)
+            throws IOException {
         buffer = newBuffer;
         octets = length;
         sent = 0;
@@ -47,7 +49,7 @@ final class StagedWrite extends AbstractReferenceCounted implements FileRegion {
             send();
         } else {
             onResult(calls.send(descriptor, records, length, newFlags));
-            newBuffer.wire().nio().clear().position(sent).put(records, sent, octets - sent);
+            MemorySegment.copy(records, sent, newBuffer.wire().segment(), sent, octets - sent);
         }
         return isDone();
     }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.net;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
@@ -28,13 +29,19 @@ final class TlsBuffers {
 
     private final StagingBuffer input = new StagingBuffer(RECORD_ROOM);
     private final ByteBuffer work;
+    private final MemorySegment room;
+    private final MemorySegment rest;
     private final ByteBuffer output;
+    private final MemorySegment records;
     private final ArrayDeque<byte[]> spare = new ArrayDeque<>();
 
     /** @param stagingCapacity most bytes of one read */
     TlsBuffers(int stagingCapacity) {
         work = ByteBuffer.allocate(MAX_HELD + stagingCapacity);
+        room = MemorySegment.ofArray(work.array()).asSlice(MAX_HELD);
+        rest = room.asSlice(RECORD_ROOM);
         output = ByteBuffer.allocate(NetSettings.LARGE_OUTPUT_CAPACITY + 2 * RECORD_ROOM);
+        records = MemorySegment.ofArray(output.array());
     }
 
     /** Returns how many bytes of data fit into records of the given total length. */
@@ -51,9 +58,19 @@ final class TlsBuffers {
         return input;
     }
 
-    /** Returns the array in which records are decrypted, empty. */
+    /** Returns the array in which records are decrypted. Held bytes end where {@link #room} begins. */
     ByteBuffer work() {
         return work.clear();
+    }
+
+    /** Returns the part of {@link #work} for input, behind {@link #MAX_HELD} bytes. */
+    MemorySegment room() {
+        return room;
+    }
+
+    /** Returns the part of {@link #room} behind the bytes of a full {@link #input}. */
+    MemorySegment rest() {
+        return rest;
     }
 
     /** Returns the array in which records are encrypted, empty. */
@@ -62,8 +79,8 @@ final class TlsBuffers {
     }
 
     /** Returns the array of {@link #output}. */
-    byte[] records() {
-        return output.array();
+    MemorySegment records() {
+        return records;
     }
 
     /** Returns an array of at least the given size for input that has to wait. */

@@ -8,7 +8,6 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.unix.Errors;
 import io.sidewarp.engine.verbs.TlsAttributes;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /** Place of TLS in a TCP connection: nothing, a decision that the first byte of the peer makes, or a stream. */
@@ -96,16 +95,14 @@ final class TlsLink {
      * @return bytes of both
      */
     int receive(TlsStream into, ByteBuf first, int descriptor) {
-        ByteBuffer work = into.room();
+        TlsBuffers buffers = resources.tls();
         int octets = first.readableBytes();
-        boolean mayBeMore = !first.isWritable() && descriptor != SocketWriter.NO_DESCRIPTOR;
-        first.readBytes(work.limit(work.position() + octets));
-        work.limit(work.capacity());
-        if (mayBeMore) {
+        first.readBytes(buffers.work().position(TlsBuffers.MAX_HELD).limit(TlsBuffers.MAX_HELD + octets));
+        if (octets == TlsBuffers.RECORD_ROOM && descriptor != SocketWriter.NO_DESCRIPTOR) {
             // The channel detects errors and the end of the peer's data.
-            octets += Math.max(0, read(work, descriptor));
+            octets += Math.max(0, resources.socketCalls().receive(descriptor, buffers.rest()));
         }
-        into.take(work.flip());
+        into.take(octets);
         return octets;
     }
 
@@ -116,18 +113,11 @@ final class TlsLink {
      * @return bytes read, 0 when there were none
      */
     int read(TlsStream into, int descriptor) throws IOException {
-        ByteBuffer work = into.room();
-        int octets = read(work, descriptor);
+        int octets = resources.socketCalls().receive(descriptor, resources.tls().room());
         if (octets > 0) {
-            into.take(work.flip());
+            into.take(octets);
         }
         return octets >= 0 ? octets : Errors.ioResult("recv", octets);
-    }
-
-    private int read(ByteBuffer work, int descriptor) {
-        int octets = resources.socketCalls().receive(descriptor, work);
-        work.position(work.position() + Math.max(0, octets));
-        return octets;
     }
 
     /** Requests a close_notify behind the output so far. */

@@ -12,6 +12,7 @@ import io.sidewarp.engine.net.tls.TlsFailure.Kind;
 import io.sidewarp.engine.net.tls.TlsFailures;
 import io.sidewarp.engine.verbs.PeerIdentity;
 import io.sidewarp.engine.verbs.TlsAttributes;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.security.cert.CertificateException;
 import java.util.concurrent.RejectedExecutionException;
@@ -120,11 +121,6 @@ final class TlsStream {
 
     // Input.
 
-    /** Returns the array to read records into. Its position is behind the place of the bytes that wait. */
-    ByteBuffer room() {
-        return held.room();
-    }
-
     private void failHandshake() {
         fail(new TlsFailure(
                 Kind.PROTOCOL,
@@ -136,16 +132,20 @@ final class TlsStream {
     private void resume() {
         resuming = false;
         if (!over && !inputEnded && !transport.isLost()) {
-            transport.resumeInput(() -> take(held.room().flip()));
+            transport.resumeInput(() -> take(0));
         }
         if (finWaits && !transport.isLost() && !holdsFin()) {
             transport.onInputShutdown();
         }
     }
 
-    /** Takes the bytes that wait, and those that were read into {@link #room} behind them. */
-    void take(ByteBuffer source) {
-        held.moveTo(source);
+    /**
+     * Takes the bytes that wait, and the input behind them.
+     *
+     * @param octets bytes in {@link TlsBuffers#room}
+     */
+    void take(int octets) {
+        ByteBuffer source = held.with(octets);
         if (!answered && !over && !mayBeTls(source)) {
             fail(new TlsFailure(Kind.NOT_TLS, "the peer sent something else than TLS"));
         } else if (!tasks.isRunning()) {
@@ -162,8 +162,11 @@ final class TlsStream {
 
     /** Returns whether the first bytes of the peer can begin a record (RFC 8446 section 5.1). */
     private static boolean mayBeTls(ByteBuffer source) {
-        int type = source.hasRemaining() ? source.get(0) : MIN_TYPE;
-        return type >= MIN_TYPE && type <= MAX_TYPE && (source.remaining() < 2 || source.get(1) == MAJOR_VERSION);
+        int begin = source.position();
+        int type = source.hasRemaining() ? source.get(begin) : MIN_TYPE;
+        return type >= MIN_TYPE
+                && type <= MAX_TYPE
+                && (source.remaining() < 2 || source.get(begin + 1) == MAJOR_VERSION);
     }
 
     private void decrypt(ByteBuffer source) throws SSLException {
@@ -374,7 +377,7 @@ final class TlsStream {
     }
 
     /** Returns the array whose first bytes are the output of the last {@link #produce}. The loop uses it again. */
-    byte[] records() {
+    MemorySegment records() {
         return buffers.records();
     }
 

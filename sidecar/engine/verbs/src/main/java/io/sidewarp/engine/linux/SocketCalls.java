@@ -12,7 +12,6 @@ import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
@@ -96,15 +95,14 @@ public final class SocketCalls {
      * Sends from an array without waiting. No garbage collection can begin during the call, which takes some
      * microseconds for 100 KiB.
      *
+     * @param array segment of an array. It is kept by the caller, because a new one would be an object per call
      * @return as of {@link #send(int, long, long, int)}
      */
-    public int send(int descriptor, byte[] array, int octets, int flags) {
-        MemorySegment from = MemorySegment.ofArray(array);
+    public int send(int descriptor, MemorySegment array, long octets, int flags) {
         int result;
         do {
             try {
-                result = result(
-                        (long) SEND_ARRAY.invokeExact(state, descriptor, from, (long) octets, flags | MSG_NOSIGNAL));
+                result = result((long) SEND_ARRAY.invokeExact(state, descriptor, array, octets, flags | MSG_NOSIGNAL));
             } catch (Throwable e) {
                 throw new AssertionError("a native call cannot throw", e);
             }
@@ -116,16 +114,15 @@ public final class SocketCalls {
      * Receives into an array without waiting. No garbage collection can begin during the call, which takes some
      * microseconds for 100 KiB.
      *
-     * @param buffer array with at least one byte of room; its position stays
+     * @param array part of an array, at least one byte. It is kept by the caller, because a new one would be an object
+     *     per call
      * @return as of {@link #receive(int, long, long)}
      */
-    public int receive(int descriptor, ByteBuffer buffer) {
-        MemorySegment into = MemorySegment.ofArray(buffer.array())
-                .asSlice(buffer.arrayOffset() + buffer.position(), buffer.remaining());
+    public int receive(int descriptor, MemorySegment array) {
         int result;
         do {
             try {
-                result = result((long) RECV_ARRAY.invokeExact(state, descriptor, into, into.byteSize(), 0));
+                result = result((long) RECV_ARRAY.invokeExact(state, descriptor, array, array.byteSize(), 0));
             } catch (Throwable e) {
                 throw new AssertionError("a native call cannot throw", e);
             }
