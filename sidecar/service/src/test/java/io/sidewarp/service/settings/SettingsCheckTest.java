@@ -33,6 +33,7 @@ class SettingsCheckTest {
             Map.entry("sidewarp.provider", List.of("software", "auto", "magic", "")),
             Map.entry("sidewarp.rdma-devices", List.of("siw0", "siw0,siw1", "")),
             Map.entry("sidewarp.api.socket-mode", List.of("0600", "9", "")),
+            Map.entry("sidewarp.advanced.tls-key-log", List.of("")),
             Map.entry("sidewarp.api.allowed-uids", List.of("0", "1,2", "root", "-1")),
             Map.entry("sidewarp.api.allowed-gids", List.of("0", "1,2", "root", "-1")),
             Map.entry("sidewarp.management.host", List.of("127.0.0.1", "0.0.0.0", "")),
